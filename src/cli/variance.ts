@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { LabelCount } from '../compare/precursors/label-difference.ts'
 import {
   COUNT,
   countBeyond,
@@ -63,21 +62,15 @@ const MERGED = record<MergedBehaviors>({
   slower: BEHAVIOR,
 })
 
-const MAX_LABELS = 20
-const LABELS = listOf(record<LabelCount>({ label: TEXT, count: COUNT }), MAX_LABELS)
-
 const ANOMALY = record<Anomaly>({
-  kind: TEXT,
   category: COUNT,
   period: TEXT,
   root: TEXT,
   requests: COUNT,
-  of: COUNT.about('Requests of the category; of a rare structure, all with its root.'),
-  farOut: FLAG.about('False where they are only the slowest 1 %.'),
+  of: COUNT.about('Requests of the category.'),
   medianUs: MEASURED,
   usualUs: MEASURED,
   excessUs: MEASURED,
-  usual: COUNT.about('Category they are compared with.'),
   edges: listOf(
     record<AnomalousEdge>({
       from: TEXT,
@@ -89,8 +82,6 @@ const ANOMALY = record<Anomaly>({
     }),
     MAX_EDGES,
   ),
-  added: LABELS,
-  removed: LABELS,
   exemplars: listOf(TEXT),
 })
 
@@ -151,7 +142,7 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
     ),
     anomalies: optional(listOf(ANOMALY)).from(
       ({ anomalies, limit }) => anomalies?.anomalies.slice(0, limit),
-      'With --anomalies: far out first; cut at --limit.',
+      'With --anomalies: what takes most time longer first; cut at --limit.',
     ),
     spreads: optional(SPREADS).from(
       ({ spreads }) => (spreads === null ? undefined : { overall: spreads }),
@@ -164,7 +155,8 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
 const VARIANCE_FLAGS = defineOptions({
   anomalies: flag({
     default: false,
-    sentence: 'Also find the slowest and the rarest requests, and what sets them apart',
+    sentence:
+      'Also find requests far slower than the others of their kind, and what sets them apart',
   }),
   json: JSON_FLAG,
   limit: count({ default: 1000, sentence: 'List at most this many categories' }),

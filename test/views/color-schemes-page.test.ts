@@ -35,7 +35,7 @@ const charts = () => [
   plot(logs.divergence),
   plot(logs.divergence, 'variable'),
   plot(variance),
-  plot(variance.anomalies({ tail: 0.1 })),
+  plot(variance.anomalies()),
   plot(findHostClasses(comparison.flows)),
   plot(diagnoseExplosion(comparison.categories)),
   plot(expectedCategoryCurves()),

@@ -14,7 +14,7 @@ import {
   type EdgeVariance,
   requestEdges,
 } from './category-variance.ts'
-import { type ANOMALY_OPTIONS, type Anomalies, findAnomalies } from './find-anomalies.ts'
+import { type Anomalies, findAnomalies } from './find-anomalies.ts'
 import { findMergedBehaviors, type MergedBehaviors } from './merged-behaviors.ts'
 
 /**
@@ -159,22 +159,17 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
   }
 
   /**
-   * Finds requests unlike the others of their kind within a period: the slowest of each large category, and structures
-   * that few requests with the same root have. Each comes with its distinguishing edges, nodes and attributes.
-   * `.text()` lists those far out, `.table()` has all.
-   *
-   * @param given `tail` (default 0.01): share of a category that counts as slow if no request is far out, and share of
-   *   a kind of request below which a structure is rare
-   * @throws OptionError for a share that is not between 0 and 1
+   * Finds requests far slower than the others of their category within a period, each with its distinguishing edges and
+   * attributes. `.text()` lists the first, `.table()` has all.
    *
    * Source: Sambasivan 2013, §2.4, §6.1.1 and §7.6.1.
    *
    * @example
    * console.log(findVariance(comparison, { period: 'after' }).anomalies().text())
    */
-  anomalies(given: Partial<OptionsOf<typeof ANOMALY_OPTIONS>> = {}): Anomalies {
+  anomalies(): Anomalies {
     const { large, period } = this.options
-    return findAnomalies(this.categories, { large, periods: periodsOf(period) }, given)
+    return findAnomalies(this.categories, { large, periods: periodsOf(period) })
   }
 
   /**

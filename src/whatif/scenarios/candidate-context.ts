@@ -68,7 +68,7 @@ export function candidateContext(
         ? [...BUILT_IN_FEATURES, ...attributeFeatures(forests, minimumPartition)]
         : features.map((feature) => {
             const chosen = chooseFeature(feature, 'features')
-            if (typeof feature !== 'string' || !feature.startsWith(ATTRIBUTE)) return chosen
+            if (!feature.startsWith(ATTRIBUTE)) return chosen
             return (
               valueFeature(forests, feature.slice(ATTRIBUTE.length), minimumPartition) ?? chosen
             )
