@@ -9,7 +9,13 @@ import { comparisonText, findingText } from '../views/text/comparison-text.ts'
 import { DOT_CHOICES, dotCalled } from '../views/to-dot.ts'
 import { withinBudget } from './comparison-budget.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT, sizesOf } from './comparison-document.ts'
-import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
+import {
+  addComparisonFlags,
+  type ComparisonFlags,
+  compareFiles,
+  WHAT_IF_FLAG,
+  whatIfOf,
+} from './comparison-flags.ts'
 import { conditions, failOn } from './conditions.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { isProposedAlone, proposedAlone, withFlags } from './load-period.ts'
@@ -35,6 +41,7 @@ const TERMS: Terms<Finding, Comparison> = {
 }
 
 const COMPARE_FLAGS = defineOptions({
+  ...WHAT_IF_FLAG,
   json: JSON_FLAG,
   verbose: flag({
     default: false,
@@ -73,7 +80,8 @@ async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
   const { json, verbose, limit, budget } = flags
   const comparison = await compareFiles({ ...flags, files })
   const why = flags.explain === undefined ? null : explainCalled(comparison, flags.explain)
-  const printed = { comparison, limit, budget, explained: why }
+  const whatIf = whatIfOf(comparison, flags)?.explains(comparison.findings) ?? []
+  const printed = { comparison, limit, budget, explained: why, whatIf }
   if (flags.dot !== undefined) process.stdout.write(dotCalled(comparison, flags.dot))
   else if (flags.finding !== undefined) {
     const whole = { comparison, finding: findingCalled(comparison, flags.finding), explained: why }

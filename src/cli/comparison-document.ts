@@ -31,6 +31,7 @@ import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-
 import { type Explained, listedFindings } from '../explain/listed-findings.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { ComparisonResults, FindingResults } from '../views/text/comparison-text.ts'
+import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { mutationsWithin } from './comparison-budget.ts'
 import {
   EFFECT,
@@ -286,6 +287,18 @@ const LEFT_OUT = record({
   how: TEXT,
 })
 
+const EXPLAINED = record<ExplainedFinding>({
+  finding: RANK.from(({ finding }) => finding.rank, 'Rank of the finding.'),
+  cause: orNull(
+    record<DiagnosedScenario>({
+      rank: RANK,
+      scenario: TEXT.from(({ scenario }) => scenario.title),
+      gain: MEASURED.about('Share of the difference that it explains by itself.'),
+      q: MEASURED,
+    }),
+  ),
+})
+
 /** Document of `flowdelta compare`; `truncated` counts the entries that are not listed. */
 export const COMPARISON_DOCUMENT = document<PrintedComparison>(
   'comparison',
@@ -349,6 +362,10 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
           text: findings.fewSlowText,
         },
       'A few requests after that took far longer than any of their type before, mostly in the same step, and that neither a finding nor slowStretch covers; it may be chance. null for none.',
+    ),
+    whatIf: optional(listOf(EXPLAINED)).from(
+      ({ whatIf = [] }) => (whatIf.length === 0 ? undefined : whatIf),
+      'With --what-if: for each finding, the matching cause of `flowdelta whatif`; null for none.',
     ),
     categories: listOf(CATEGORY).from(
       ({ comparison, limit }) =>

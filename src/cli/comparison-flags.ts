@@ -3,8 +3,10 @@ import type { Command } from 'commander'
 import { type Comparison, compare } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
-import { defineOptions } from '../core/options.ts'
+import { defineOptions, flag } from '../core/options.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
+import { diagnoseLatency } from '../whatif/diagnosis/diagnose-latency.ts'
+import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import {
   addOptions,
   type Flags,
@@ -119,4 +121,26 @@ function requireOnce(runs: readonly (readonly string[])[]): void {
   const resolved = names.map((name) => resolve(name))
   const twice = names.find((_, i) => resolved.indexOf(resolved[i] as string) < i)
   if (twice !== undefined) throw new OptionError('before', twice, 'each run its own files')
+}
+
+export const WHAT_IF_FLAG = defineOptions({
+  whatIf: flag({
+    default: false,
+    sentence:
+      'Also find the single change that explains each finding, as flowdelta whatif does; doubles the time',
+  }),
+})
+
+export function whatIfOf(
+  { flows: { periods } }: Comparison,
+  { whatIf }: FlagsOf<typeof WHAT_IF_FLAG>,
+): LatencyDiagnosis | null {
+  if (!whatIf) return null
+  const [before, after, ...others] = periods
+  if (before === undefined || after === undefined || others.length > 0) {
+    throw new FlowdeltaError(
+      `--what-if compares one run before with one after, but --before has ${periods.length - 1} runs. Give one --before.`,
+    )
+  }
+  return diagnoseLatency(before, after)
 }

@@ -2,16 +2,19 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
-import type { Comparison } from '../compare/comparison.ts'
-import { FlowdeltaError, OptionError } from '../core/errors.ts'
+import { OptionError } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { traceTemplate } from '../core/trace-links.ts'
 import { counted } from '../core/words.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
 import { REPORT_OPTIONS, reportHtml, reportMarkdown } from '../views/report/report.ts'
-import { diagnoseLatency } from '../whatif/diagnosis/diagnose-latency.ts'
-import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
-import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
+import {
+  addComparisonFlags,
+  type ComparisonFlags,
+  compareFiles,
+  WHAT_IF_FLAG,
+  whatIfOf,
+} from './comparison-flags.ts'
 import { addOptions, type FlagsOf } from './flags.ts'
 import { proposedAlone } from './load-period.ts'
 import { printText } from './printing.ts'
@@ -22,11 +25,7 @@ const REPORT_FLAGS = defineOptions({
     'out <file>',
   ),
   traceUrl: REPORT_OPTIONS.traceUrl,
-  whatIf: flag({
-    default: false,
-    sentence:
-      'Also find the single change that explains most, as flowdelta whatif does; doubles the time',
-  }),
+  ...WHAT_IF_FLAG,
   markdown: flag({ default: false, sentence: 'Write Markdown, whatever the ending of --out' }),
 })
 
@@ -59,7 +58,7 @@ async function runReport(
   const options = {
     traceUrl,
     files: { before, after },
-    whatIf: flags.whatIf ? whatIfOf(comparison) : null,
+    whatIf: whatIfOf(comparison, flags),
     madeBy: MADE_BY,
   }
   connectCharts()
@@ -91,14 +90,4 @@ export function writeReport(out: string, report: string): void {
     const { code } = problem as NodeJS.ErrnoException
     throw new OptionError('out', out, `a file that can be written (${code ?? problem})`)
   }
-}
-
-function whatIfOf({ flows: { periods } }: Comparison): LatencyDiagnosis {
-  const [before, after, ...others] = periods
-  if (before === undefined || after === undefined || others.length > 0) {
-    throw new FlowdeltaError(
-      `--what-if compares one run before with one after, but --before has ${periods.length - 1} runs. Give one --before.`,
-    )
-  }
-  return diagnoseLatency(before, after)
 }

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Population, requireSpans } from '../calls/call-forest.ts'
+import { type Comparison, compare } from '../compare/comparison.ts'
+import type { Finding } from '../compare/findings/finding.ts'
 import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
 import { FlowdeltaError } from '../core/errors.ts'
@@ -21,9 +23,10 @@ import {
   truncated,
   words,
 } from '../core/json-parts.ts'
-import { custom, defineOptions } from '../core/options.ts'
+import { custom, defineOptions, flag, optionalText } from '../core/options.ts'
 import type { Terms } from '../core/result-conditions.ts'
 import { grouped, readDuration } from '../core/words.ts'
+import { findingCalled } from '../explain/listed-findings.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { type WhatifResults, whatifText } from '../views/text/whatif-text.ts'
@@ -37,6 +40,7 @@ import {
 import {
   DIAGNOSIS_OPTIONS,
   type DiagnosedScenario,
+  type ExplainedFinding,
   type LatencyDiagnosis,
 } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { whatifWarnings } from '../whatif/diagnosis/trace-warnings.ts'
@@ -152,6 +156,19 @@ export const WHATIF_DOCUMENT = document<WhatifResults>(
         })),
       'The tree of causes flattened, best first; cut at --limit.',
     ),
+    findings: optional(
+      listOf(
+        record<ExplainedFinding>({
+          rank: RANK.from(({ finding }) => finding.rank),
+          id: TEXT.from(({ finding }) => finding.id),
+          title: TEXT.from(({ finding }) => finding.title),
+          cause: orNull(RANK).from(({ cause }) => cause?.rank),
+        }),
+      ),
+    ).from(
+      ({ explained }) => (explained.length === 0 ? undefined : explained),
+      'With --findings or --finding: findings of flowdelta compare, each with the rank of the matching cause; null for none.',
+    ),
     together: optional(listOf(record({ rank: RANK, gain: MEASURED }))).from(
       ({ diagnosis }) => diagnosis?.together.map(({ cause, gain }) => ({ rank: cause.rank, gain })),
       'The first significant cause, then causes that explain clearly more together with it: ranks (also of causes that --limit cut), and the share explained up to each.',
@@ -191,6 +208,14 @@ const MODEL_FLAGS = { service, operation, caller, similarity }
 const { depth, beam, divergence, sampleSize, features, seed } = DIAGNOSIS_OPTIONS
 const SEARCH_FLAGS = { depth, beam, divergence, sampleSize, features, seed }
 const DIAGNOSIS_FLAGS = { ...SEARCH_FLAGS, ...MODEL_FLAGS }
+
+const FINDING_FLAGS = defineOptions({
+  findings: flag({
+    default: false,
+    sentence: 'Also compare the periods, and show which finding each cause explains',
+  }),
+  finding: optionalText('Start from a finding of flowdelta compare, by id or rank', 'finding <id>'),
+})
 
 const PRINT_FLAGS = defineOptions({
   ...listFlags('causes'),
@@ -252,11 +277,11 @@ const TARGET_FLAGS = defineOptions({
 interface WhatifFlags
   extends SplitFlags,
     FlagsOf<typeof PERIOD_FLAGS & typeof TARGET_FLAGS & typeof MODEL_FLAGS>,
-    FlagsOf<typeof KNOWLEDGE_OPTIONS & typeof PRINT_FLAGS> {}
+    FlagsOf<typeof FINDING_FLAGS & typeof KNOWLEDGE_OPTIONS & typeof PRINT_FLAGS> {}
 
 export function addWhatif(command: Command, args: readonly string[]): void {
   addOptions(addSplit(command), isSplit(args) ? PERIOD_FLAGS : required(PERIOD_FLAGS))
-  addOptions(command, TARGET_FLAGS, rarely(DIAGNOSIS_FLAGS))
+  addOptions(command, TARGET_FLAGS, rarely(DIAGNOSIS_FLAGS), FINDING_FLAGS)
   addOptions(command, KNOWLEDGE_OPTIONS, LOAD_FLAGS, PRINT_FLAGS).action(runWhatif)
 }
 
@@ -288,16 +313,23 @@ async function runWhatif(files: string[], asked: WhatifFlags & Flags): Promise<v
       ...optionsFrom(MODEL_FLAGS, flags),
       texts: apply,
     })
-    const results = { predictions, warnings, within, limit: 0 }
+    const results = { predictions, warnings, within, limit: 0, explained: [] }
     printResults(results, { json, document: WHATIF_DOCUMENT, text: whatifText })
     return
   }
   // One of the two is there: see above.
-  const goal = later ?? (target as WishTarget | HistogramTarget)
-  const diagnosis = await diagnose(before, goal, flags)
+  const comparison = flags.findings || flags.finding ? comparisonOf(before, later) : null
+  const finding = comparison && flags.finding ? findingCalled(comparison, flags.finding) : null
+  const diagnosis = await diagnose(
+    before,
+    later ?? (target as WishTarget | HistogramTarget),
+    flags,
+    finding,
+  )
+  const explained = comparison === null ? [] : diagnosis.explains(comparison.findings)
   const wish = target !== undefined && 'quantile' in target ? target : undefined
   const most = limit ?? (json ? MAX_IN_JSON : MAX_IN_TEXT)
-  const results = { diagnosis, limit: most, warnings, within }
+  const results = { diagnosis, limit: most, warnings, within, explained }
   printResults(results, {
     json,
     document: WHATIF_DOCUMENT,
@@ -306,16 +338,23 @@ async function runWhatif(files: string[], asked: WhatifFlags & Flags): Promise<v
   failOn(diagnosis, flags.failOn, TERMS)
 }
 
+function comparisonOf(before: SpanTraces, after: SpanTraces | null): Comparison {
+  if (after !== null) return compare(before, after)
+  throw new FlowdeltaError('Findings need a period to compare with. Give --after.')
+}
+
 /** Diagnoses, showing progress once it takes a second; Ctrl-C returns the results so far. */
 function diagnose(
   before: SpanTraces,
   target: LatencyTarget,
   flags: Flags,
+  finding: Finding | null,
 ): Promise<LatencyDiagnosis> {
   let [shownMs, everyMs] = [performance.now() + FIRST_SHOWN_MS, 0]
   return stoppable(async (signal) => {
     const steps = diagnoseLatencyStepwise(before, target, {
       ...optionsFrom(DIAGNOSIS_FLAGS, flags),
+      finding,
       signal,
     })
     for (;;) {

@@ -104,6 +104,27 @@ describe('causes', () => {
     expect(text).not.toContain('explains alone')
   })
 
+  test('say which finding they explain, and begin at one', { tags: 'full' }, async () => {
+    const args = [...BEFORE, ...AFTER, ...SAMPLE, '--depth', '1', '--limit', '1']
+    const text = await whatif(...args, '--findings')
+    expect(text).toMatch(
+      /\nCause 1 explains finding 1: frontend: NFS3 WRITE now calls storage-data SN READ /,
+    )
+    expect(text).toMatch(/The profiles differ \(p [<=] [\d.]+\);/)
+    const [profiles] = (await whatif(...args, '--finding', '1')).split('\n')
+    expect(profiles).toContain(', from the noise in the requests of this finding);')
+    const document = JSON.parse(await whatif(...args, '--finding', '1', '--json'))
+    expect(schemaErrors('whatif', document)).toBeNull()
+    expect(document.findings[0]).toMatchObject({ rank: 1, cause: 1 })
+    expect(document.causes[0].scenario).toMatch(
+      /^frontend NFS3 WRITE now calls storage-data SN READ/,
+    )
+    expect(document.truncated.causes).toBeLessThan(40)
+    await expect(whatif(...args, '--finding', 'nosuch')).rejects.toThrow(
+      "'nosuch' is not the rank or the id of a finding.",
+    )
+  })
+
   test('of one period against itself: none beyond chance', async () => {
     const same = ['--after', BEFORE[1] as string, ...FEW, '--depth', '1', '--divergence', 'ks']
     const text = await whatif(...BEFORE, ...same)

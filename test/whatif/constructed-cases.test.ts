@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { compare } from '../../src/compare/comparison.ts'
+import type { Finding } from '../../src/compare/findings/finding.ts'
+import type { Findings } from '../../src/compare/words/findings.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import { diagnoseLatency } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
@@ -120,6 +123,32 @@ describe('the change that was made is named first, and significant', () => {
     expect(first?.gain).toBe(first?.cause.gain)
     expect(second?.gain).toBeGreaterThan((first?.gain ?? 1) + 0.1)
     expect(second?.gain).toBeGreaterThan(0.9)
+  })
+
+  test.each<[string, Changes]>([
+    ['server time of auth call as after', { authMoreUs: 10_000 }],
+    ['web call now calls audit call', { audit: true }],
+    ['cart call calls stock call 6 times instead of once', { stockCalls: 6 }],
+  ])('a finding of a comparison and its cause know each other: %s', (title, changes) => {
+    const { after, diagnosis } = changed(changes)
+    const { findings } = compare(before, after)
+    const [first] = diagnosis.explains(findings)
+    expect(first?.finding.rank).toBe(1)
+    expect(first?.cause?.scenario.title).toBe(title)
+    const begun = diagnoseLatency(before, after, { finding: first?.finding ?? null })
+    expect(begun.best?.scenario.title).toBe(title)
+    expect(begun.size).toBeLessThan(diagnosis.size)
+  })
+
+  test('what a finding does not tell explains none', () => {
+    const { after, diagnosis } = changed({ authMoreUs: 10_000 })
+    const [found] = compare(before, after).findings.findings
+    const otherway = { findings: [{ ...found, direction: 'faster' }] } as unknown as Findings
+    expect(diagnosis.explains(otherway)[0]?.cause).toBeNull()
+    const elsewhere = { ...found, steps: [{ ...found?.steps[0], service: 'nosuch' }] } as Finding
+    expect(() => diagnoseLatency(before, after, { finding: elsewhere })).toThrow(
+      'is about no call of these requests',
+    )
   })
 
   test('one cause stands alone', () => {

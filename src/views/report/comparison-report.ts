@@ -27,7 +27,11 @@ import {
 import { power, powerNote } from '../../explain/power.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
-import type { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
+import {
+  causeText,
+  type ExplainedFinding,
+  type LatencyDiagnosis,
+} from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { findingCaption, findingChart } from '../charts/finding-chart.ts'
 import { latencyProfilesChart } from '../charts/latency-profiles.ts'
 import { rootName } from '../charts/node-names.ts'
@@ -96,6 +100,7 @@ export function comparisonReport(comparison: Comparison, context: ReportContext)
   const { files, whatIf, madeBy } = context
   const { title, sentences, shifts } = headline(comparison)
   const { findings, omitted, testedAgainst } = comparison.findings
+  const explained = whatIf?.explains(comparison.findings) ?? []
   const { quantity: of } = comparison.flows
   const none = findings.length === 0
   const ribbon = ribbonSection(comparison)
@@ -130,7 +135,10 @@ export function comparisonReport(comparison: Comparison, context: ReportContext)
         ? noticed
         : [
             section('What changed', [
-              findings.map((finding) => findingArticle(finding, { ...context, comparison })),
+              findings.map((finding) => {
+                const cause = explained.find((one) => one.finding === finding)
+                return findingArticle(finding, { ...context, comparison, cause })
+              }),
               omitted > 0 && text(`${omitted} smaller findings are left out.`, 'soft'),
             ]),
             section('What the change is made of', [
@@ -141,7 +149,7 @@ export function comparisonReport(comparison: Comparison, context: ReportContext)
             ]),
           ],
       !isInDoubt && fairness,
-      section('Which single change explains it?', whatIfBlocks(whatIf), 'what-if'),
+      section('Which single change explains it?', whatIfBlocks(whatIf, explained), 'what-if'),
       none && ribbon,
       section('Kinds of request that changed', mutationBlocks(comparison)),
       !none && noticed,
@@ -158,6 +166,7 @@ export function briefReport(
 ): Report {
   const { title, sentences, shifts } = headline(comparison)
   const { findings, omitted } = comparison.findings
+  const explained = whatIf?.explains(comparison.findings) ?? []
   const shown = findings.slice(0, BRIEF.findings)
   const left = findings.length - shown.length + omitted
   const doubts = comparison.warnings().filter((one) => !isHint(one))
@@ -182,7 +191,7 @@ export function briefReport(
           ),
         ]),
       ],
-      fold('Which single change explains it', whatIfBlocks(whatIf)),
+      fold('Which single change explains it', whatIfBlocks(whatIf, explained)),
       fold(noticedTitle(comparison), powerBlocks(comparison, BRIEF.kinds)),
       fold(NOTED, noteBlocks(comparison, BRIEF.notes)),
     ],
@@ -261,12 +270,14 @@ function accountTable(comparison: Comparison, title: string, most: number) {
 
 interface FindingContext extends ReportContext {
   readonly comparison: Comparison
+  readonly cause: ExplainedFinding | undefined
 }
 
-function findingArticle(finding: Finding, { comparison, traceUrl }: FindingContext) {
+function findingArticle(finding: Finding, { comparison, traceUrl, cause }: FindingContext) {
   const { rank, kind, direction, contributionUs, consequences, exemplars } = finding
   const { quantity: of } = comparison.flows
   const pictured = findingChart(comparison, finding)
+  const explains = cause && causeText(cause, MAX_TITLE_LENGTH)
   const isSlower = direction === 'slower'
   const tag =
     kind === 'errors' ? `fails ${isSlower ? 'more' : 'less'}` : changeWords(of, isSlower).how
@@ -286,6 +297,8 @@ function findingArticle(finding: Finding, { comparison, traceUrl }: FindingConte
     heading(3, [...title, ' ', looking('share', share)]),
     text([looking('tag', tag), ' ', facts.join(' · ')], 'facts'),
     text(`Look at ${finding.look}`, 'look'),
+    typeof explains === 'string' &&
+      text([{ text: 'What-if', href: '#what-if' }, ' ', named(explains, 300), '.'], 'soft'),
     consequences.map((seen) =>
       text(['Also seen in ', named(seen.title, 300), ': ', seen.text], 'soft'),
     ),
@@ -477,23 +490,34 @@ function powerBlocks(comparison: Comparison, limit: number): Blocks {
   ]
 }
 
-/** Causes that are listed. */
+/** Causes that are listed though they explain no finding. */
 const MAX_CAUSES = 5
 
 /** Returns one row per significant cause, the best first, with before and after as they were recorded around them. */
-function whatIfBlocks(diagnosis: LatencyDiagnosis | null): Blocks {
+function whatIfBlocks(
+  diagnosis: LatencyDiagnosis | null,
+  explained: readonly ExplainedFinding[],
+): Blocks {
   if (diagnosis === null) return []
   const { base, target, ranked, best } = diagnosis
   if (!best?.significant) return [text('No single change explains more than chance.')]
-  const causes = ranked.filter(({ significant, rank }) => significant && rank <= MAX_CAUSES)
+  const told = new Set(explained.map(({ cause }) => cause?.rank))
+  const causes = ranked
+    .filter(({ significant }) => significant)
+    .filter(({ rank }) => rank <= MAX_CAUSES || told.has(rank))
+    .slice(0, MAX_ROWS)
   const recorded = (name: string, share: string, profile: typeof base) => {
     const times = [0.5, 0.99].map((q) => formatDuration(profile.quantile(q)))
-    return ['', name, share, ...times]
+    return ['', name, share, ...times, '']
   }
+  const findingsOf = (cause: number) =>
+    explained
+      .filter((one) => one.cause?.rank === cause)
+      .map(({ finding: { rank } }) => ({ text: String(rank), href: `#finding-${rank}` }))
   const change = names('single change, the rest as before')
   return [
     table(
-      ['', ...change, ...amounts('explains', 'p50', 'p99')],
+      ['', ...change, ...amounts('explains', 'p50', 'p99'), 'finding'],
       [
         recorded('before, as recorded', '0 %', base),
         ...causes.map(({ rank, scenario, gain, p50Us, p99Us }) => [
@@ -502,6 +526,7 @@ function whatIfBlocks(diagnosis: LatencyDiagnosis | null): Blocks {
           gain < 0 ? 'none' : percent(gain),
           formatDuration(p50Us),
           formatDuration(p99Us),
+          joined(findingsOf(rank), ', '),
         ]),
         recorded('after, as recorded', '100 %', target),
       ],

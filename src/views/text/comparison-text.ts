@@ -31,6 +31,7 @@ import { titleOf, unansweredText } from '../../explain/parameters/explanation.ts
 import { countText } from '../../flows/flow-set.ts'
 import type { Operation } from '../../flows/node-labels.ts'
 import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
+import { causeText, type ExplainedFinding } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { rootName } from '../charts/node-names.ts'
 import { ribbonLines } from '../charts/ribbon-text.ts'
 import { exampleTexts } from './example-calls.ts'
@@ -76,14 +77,16 @@ export interface ComparisonResults {
   readonly comparison: Comparison
   readonly limit: number
   readonly explained: Explained | null
+  /** Findings with the results of a diagnosis. Default: no diagnosis. */
+  readonly whatIf?: readonly ExplainedFinding[]
 }
 
 /** Writes the compared periods, warnings and findings on one screen; verbose, also every ranked mutation. */
 export function comparisonText(
-  { comparison, limit, explained }: ComparisonResults,
+  { comparison, limit, explained, whatIf = [] }: ComparisonResults,
   { verbose, warnings = comparison.warnings(), width = MAX_WIDTH }: TextOptions,
 ): string {
-  const explanations = explanationTexts(explained, width)
+  const explanations = [...whatIfTexts(whatIf), ...explanationTexts(explained, width)]
   if (verbose) {
     const blocks = verboseBlocks(comparison, { limit, warnings, width })
     return wrappedBlocks([...blocks, ...explanations], width)
@@ -314,6 +317,14 @@ function thresholdLines(comparison: Comparison): string[] {
   return [
     `--sm-p-threshold ${smPThreshold}: the ranking has ${words}. Findings use --findings-threshold.`,
   ]
+}
+
+function whatIfTexts(whatIf: readonly ExplainedFinding[]): string[] {
+  if (whatIf.length === 0) return []
+  const lines = whatIf.map(
+    (one) => `Finding ${one.finding.rank}: ${causeText(one, MAX_WIDTH) ?? 'no single change'}`,
+  )
+  return [['What-if, the single change that explains each:', ...lines].join('\n')]
 }
 
 function responseTimes({ flows }: Comparison): string {

@@ -17,6 +17,7 @@ import type { WishTarget } from '../../whatif/diagnosis/diagnose-latency.ts'
 import { divergenceText } from '../../whatif/diagnosis/evaluate-scenario.ts'
 import type {
   DiagnosedScenario,
+  ExplainedFinding,
   LatencyDiagnosis,
 } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import {
@@ -35,6 +36,7 @@ export interface WhatifResults {
   /** A target, µs. */
   readonly within: number | null
   readonly limit: number
+  readonly explained: readonly ExplainedFinding[]
 }
 
 const MAX_TITLE_LENGTH = 90
@@ -62,7 +64,7 @@ export function whatifText(
 
 function diagnosisText(
   diagnosis: LatencyDiagnosis,
-  { limit, within }: WhatifResults,
+  { limit, within, explained }: WhatifResults,
   { wish, width }: TextOptions & { readonly width: number },
 ): string {
   const { state } = diagnosis
@@ -71,7 +73,8 @@ function diagnosisText(
   return spoken([
     paragraph(profilesText(diagnosis), withinText(diagnosis, within)),
     paragraph(verdictText(diagnosis), wish === undefined ? '' : wishText(diagnosis, wish)),
-    wish === undefined && otherWays(diagnosis),
+    findingsText(explained),
+    explained.length === 0 && wish === undefined && otherWays(diagnosis),
     paragraph(
       shown.length === 0 ? '' : causesTable(diagnosis, shown, { within, width }),
       othersText(diagnosis, told),
@@ -107,9 +110,9 @@ function otherWays({ models, options, changedCallers, changeP }: LatencyDiagnosi
   if (changedCallers !== null && changeP >= options.alpha) {
     const { service, operation, p } = changedCallers
     const called = shortText(`${service} ${operation}`.trim(), MAX_TITLE_LENGTH)
-    return `Requests that call ${called} did change (${pValue(p)}), but this is lost among all requests. Look at one service with --service, or select requests with --where.`
+    return `Requests that call ${called} did change (${pValue(p)}), but this is lost among all requests. Start from the first finding of flowdelta compare (--finding 1), or select them with --where.`
   }
-  return 'This is for all requests together. --service looks at the calls of one service.'
+  return 'This is for all requests together. --findings shows which finding of flowdelta compare each cause explains; --finding 1 starts from the first finding.'
 }
 
 /** `3,000 requests`, `1,320 calls of mds`, `12 calls of mds LOOKUP from frontend`. */
@@ -139,9 +142,21 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
 }
 
 /** Says what p of the profiles learned its noise from, if not from everything: everything would give another p. */
-function learnedFrom({ state, models }: LatencyDiagnosis): string {
+function learnedFrom({ options, state, models }: LatencyDiagnosis): string {
   if (models.forests.length < 2) return ''
+  if (options.finding !== null) return ', from the noise in the requests of this finding'
   return state === 'complete' ? '' : ', from the noise in the changes tried so far'
+}
+
+/** `Cause 1 explains finding 2: disk: READ itself takes 10 ms longer.` */
+function findingsText(explained: readonly ExplainedFinding[]): string {
+  return explained
+    .map(({ finding: { rank, title }, cause }) => {
+      const who =
+        cause === null ? 'No cause beyond chance explains' : `Cause ${cause.rank} explains`
+      return `${who} finding ${rank}: ${shortText(title, 2 * MAX_TITLE_LENGTH)}`
+    })
+    .join('\n')
 }
 
 /** `Within 300 ms: 97 % of requests before, 91 % after.` */

@@ -7,7 +7,7 @@ import type { TraceSet } from '../../traces/trace-set.ts'
 import { learnExecutionModels } from '../models/execution-models.ts'
 import { LatencyProfile, profileOf } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'
-import { firstCandidates } from '../scenarios/call-candidates.ts'
+import { candidatesAt, firstCandidates } from '../scenarios/call-candidates.ts'
 import { candidateContext } from '../scenarios/candidate-context.ts'
 import { exactPercent } from '../scenarios/scenario.ts'
 import {
@@ -153,7 +153,14 @@ function startDiagnosis(before: TraceSet, goal: LatencyTarget, options: Diagnosi
   const calls = subject.models.forests.reduce((sum, { path }) => sum + path.length, 0)
   const depth = options.depth === 'auto' ? (calls > MAX_DEEP_CALLS ? 3 : 5) : options.depth
   const context = candidateContext(base, target, options)
-  const candidates = firstCandidates(context, options)
+  const { finding } = options
+  const candidates =
+    finding === null ? firstCandidates(context, options) : candidatesAt(context, finding)
+  if (candidates.length === 0 && finding !== null) {
+    throw new FlowdeltaError(
+      `Finding ${finding.id} is about no call of these requests. Give a finding of a comparison of these periods, with spans.`,
+    )
+  }
   return { subject, grow: growDiagnosis(candidates, evaluator, { ...options, depth }) }
 }
 

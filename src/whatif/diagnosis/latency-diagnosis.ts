@@ -1,5 +1,8 @@
 import { group, least } from 'd3-array'
-import { OptionError } from '../../core/errors.ts'
+import type { CallPaths } from '../../calls/call-paths.ts'
+import type { Finding } from '../../compare/findings/finding.ts'
+import type { Findings } from '../../compare/words/findings.ts'
+import { OptionError, requireArgument } from '../../core/errors.ts'
 import {
   count,
   custom,
@@ -13,6 +16,7 @@ import {
   share,
 } from '../../core/options.ts'
 import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
+import { percent, shortText } from '../../core/words.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { siblingPercentiles } from '../../stats/sibling-percentile.ts'
@@ -24,6 +28,7 @@ import {
 } from '../recompute/latency-profile.ts'
 import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
 import { chooseFeature, type FeatureChoice } from '../scenarios/features.ts'
+import { isAbout, placesOf } from '../scenarios/finding-places.ts'
 import type { Candidate, Scenario } from '../scenarios/scenario.ts'
 import {
   DIVERGENCES,
@@ -88,7 +93,7 @@ export class LatencyDiagnosis extends Stage {
   /**
    * Returns p of the hypothesis that base and target have one latency profile, except for drift within them: see
    * `testScenarios`. If the target is no traces, samples are drawn from it, and p is at least 0.002. Drift is learned
-   * from all tried scenarios.
+   * from all tried scenarios, so p differs with `finding`, which tries fewer.
    */
   get changeP(): number {
     return this.#all.changeP
@@ -128,6 +133,25 @@ export class LatencyDiagnosis extends Stage {
   get together(): readonly ExplainedTogether[] {
     this.#together ??= this.#putTogether()
     return this.#together
+  }
+
+  /**
+   * Returns, for each finding of a comparison of the same periods, the best significant cause about the same thing: the
+   * work of the same service, the way between the same two, the calls that the same operation makes. Findings of trace
+   * points, and causes that tell something else, stand alone.
+   *
+   * @example
+   * const [first] = diagnoseLatency(before, after).explains(comparison.findings)
+   * first.finding.rank // 1
+   */
+  explains({ findings }: Findings): readonly ExplainedFinding[] {
+    requireArgument(
+      'explains(comparison.findings)',
+      findings,
+      Array.isArray(findings),
+      'the findings of a comparison',
+    )
+    return matchFindings(findings, this.ranked, this.models.paths)
   }
 
   /**
@@ -412,6 +436,43 @@ export interface DiagnosedScenario
   readonly evaluation: Evaluation
 }
 
+/** Finding of `compare`, with the scenarios of a diagnosis about the same. */
+export interface ExplainedFinding {
+  readonly finding: Finding
+  /** The best significant cause that is about the same; `null` for none. */
+  readonly cause: DiagnosedScenario | null
+}
+
+/**
+ * Lays to each finding the best significant cause that is about the same: the work of the same service,
+ * the way between the same two, the calls that the same operation makes, and into the same direction.
+ */
+export function matchFindings(
+  findings: readonly Finding[],
+  ranked: readonly DiagnosedScenario[],
+  paths: CallPaths,
+): ExplainedFinding[] {
+  const causes = ranked.filter(({ significant }) => significant)
+  return findings.map((finding) => {
+    const places = placesOf(finding)
+    const isSlower = finding.direction === 'slower'
+    const fits = causes.filter(
+      ({ scenario, evaluation }) =>
+        evaluation.impactUs > 0 === isSlower &&
+        places.some((place) => isAbout(scenario, place, paths)),
+    )
+    return { finding, cause: fits[0] ?? null }
+  })
+}
+
+/** `#1 own time of disk as after: by itself 85 % of the difference`; `null` where no cause is about it. */
+export function causeText({ cause }: ExplainedFinding, maxLength: number): string | null {
+  if (cause === null) return null
+  const { rank, scenario, gain } = cause
+  const share = gain > 0 ? `${percent(gain)} of the difference` : 'brings the profiles no closer'
+  return `#${rank} ${shortText(scenario.title, maxLength)}: by itself ${share}`
+}
+
 /** A node of the tree while it grows. */
 export interface TriedScenario {
   readonly candidate: Candidate
@@ -597,6 +658,12 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
     expected: "'auto' or a list of features",
     flag: 'features <list>',
     parse: (text) => (text === 'auto' ? text : text.split(',').map((each) => each.trim())),
+  }),
+  finding: custom<Finding | null>({
+    default: null,
+    sentence: 'Finding to start from, of a comparison of the same periods',
+    accepts: (value) => value === null || Array.isArray((value as Finding)?.steps),
+    expected: 'a finding of compare, or null',
   }),
   factors: custom<readonly number[]>({
     default: [0.5, 0.8, 1.25, 2],

@@ -1,5 +1,6 @@
 // Over all calls of a period: the loops index with `!`.
 import { bisectRight, cumsum, greatest, group as groupBy, sum } from 'd3-array'
+import type { Finding } from '../../compare/findings/finding.ts'
 import { percent, shortNumber } from '../../core/words.ts'
 import { SPAN_STATUSES } from '../../traces/span-traces.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
@@ -37,6 +38,7 @@ import {
   partSizes,
   partWords,
 } from './features.ts'
+import { pathsAt, placesOf } from './finding-places.ts'
 import { orderCandidates, partitionCandidates } from './order-candidates.ts'
 import { type Candidate, type EvidenceSample, NO_SAMPLE, type ScenarioKind } from './scenario.ts'
 
@@ -73,6 +75,25 @@ export function firstCandidates(
     ...(structural ? reweightCandidates(context) : []),
     ...(structural ? partitionCandidates(context, roots) : []),
   ])
+}
+
+/**
+ * Returns the first candidates of a diagnosis that begins at a finding: the way to its calls, or these as a whole and
+ * everything within them. None if no request has these calls, or the finding is about trace points.
+ */
+export function candidatesAt(context: CandidateContext, finding: Finding): Candidate[] {
+  const { paths } = context
+  return distinct(
+    placesOf(finding).flatMap((place) => {
+      if (place.what === 'load') return reweightCandidates(context)
+      const members = pathsAt(paths, place)
+      if (members.length === 0) return []
+      const group = callGroup(paths, members)
+      if (place.what === 'way') return networkCandidates(context, group)
+      const whole = serverCandidates(context, group)
+      return [...whole, ...whole.flatMap((one) => one.within())]
+    }),
+  )
 }
 
 /** Returns candidates within a call: its own time, every call it makes, and the network to all of these. */
@@ -355,6 +376,7 @@ function countCandidate(context: CandidateContext, divided: Callees): Candidate[
       kind: 'count',
       group,
       key: `count ${callees.paths}`,
+      callee: callees.service,
       title: `${groupTitle(paths, group)} ${countWords(before, after, what)}`,
       changes: (from, to) => (to === null ? [] : countedAs(from, to, divided)),
       evidence: (from, to) => ({

@@ -68,7 +68,7 @@ export function candidateContext(
         ? [...BUILT_IN_FEATURES, ...attributeFeatures(forests, minimumPartition)]
         : features.map((feature) => {
             const chosen = chooseFeature(feature, 'features')
-            if (!feature.startsWith(ATTRIBUTE)) return chosen
+            if (typeof feature !== 'string' || !feature.startsWith(ATTRIBUTE)) return chosen
             return (
               valueFeature(forests, feature.slice(ATTRIBUTE.length), minimumPartition) ?? chosen
             )
@@ -84,6 +84,8 @@ export interface CandidateSketch extends Pick<Candidate, 'kind' | 'key' | 'title
   readonly within?: Candidate['within']
   readonly below?: Candidate['below']
   readonly changes?: (base: RequestModel, target: RequestModel | null) => LatencyChange[]
+  /** Default: none. */
+  readonly callee?: string
   /** Default: true, unless it weighs requests. */
   readonly isTwoWay?: boolean
   /** Default: false. */
@@ -100,6 +102,7 @@ export function candidate(sketch: CandidateSketch): Candidate {
     within = () => [],
     below = () => [],
     isGiven = false,
+    callee = '',
     ...rest
   } = sketch
   const { isTwoWay = weight === undefined, ...own } = rest
@@ -113,6 +116,7 @@ export function candidate(sketch: CandidateSketch): Candidate {
     below,
     isTwoWay,
     isGiven,
+    callee,
     path: others.length === 0 ? path : null,
     apply: (base, target) => ({
       changes: changes?.(base, target) ?? [],

@@ -173,7 +173,8 @@ const operationFeature: Feature = {
  * Feature that divides requests: `'host'` that served them; `'operation'` they asked for; `'calls'`, the calls that
  * they make; `'load'`, requests in the second before; `'serviceLoad'`, calls to the same service in the second before;
  * `'concurrency'`, requests under way; `'attribute:KEY'`, the value of an attribute; `'has:KEY'`, whether it has one;
- * `'event:NAME'`, whether such an event happened in it.
+ * `'event:NAME'`, whether such an event happened in it; or `{ attribute, pattern }`, whether an attribute's value fits
+ * a pattern.
  */
 export type FeatureChoice =
   | 'host'
@@ -185,6 +186,7 @@ export type FeatureChoice =
   | `attribute:${string}`
   | `has:${string}`
   | `event:${string}`
+  | { readonly attribute: string; readonly pattern: RegExp }
 
 /** Features that all traces have; they are tried if none is chosen. */
 export const BUILT_IN_FEATURES: readonly Feature[] = [
@@ -204,6 +206,9 @@ const PREFIXES: readonly (readonly [prefix: string, featureOf: (name: string) =>
 
 /** @throws OptionError for an invalid feature. */
 export function chooseFeature(by: FeatureChoice, option = 'by'): Feature {
+  if (typeof by === 'object' && by !== null && by.pattern instanceof RegExp) {
+    return attributeFeature(by.attribute, { pattern: by.pattern })
+  }
   const named = typeof by === 'string' ? by : ''
   const prefixed = PREFIXES.find(([prefix]) => named.startsWith(prefix) && named !== prefix)
   if (prefixed !== undefined) return prefixed[1](named.slice(prefixed[0].length))
@@ -212,7 +217,7 @@ export function chooseFeature(by: FeatureChoice, option = 'by'): Feature {
   throw new OptionError(
     option,
     by,
-    `'host', 'operation', 'calls', 'load', 'serviceLoad', 'concurrency', 'attribute:KEY', 'has:KEY' or 'event:NAME'`,
+    `'host', 'operation', 'calls', 'load', 'serviceLoad', 'concurrency', 'attribute:KEY', 'has:KEY', 'event:NAME' or { attribute, pattern }`,
   )
 }
 
@@ -255,6 +260,12 @@ export function partWords(feature: string, part: string): string {
     return `${part === PRESENT ? 'with' : 'without'} ${what}`
   }
   const key = featureWords(feature)
+  // The feature of a pattern is named `KEY~PATTERN` and has three parts.
+  const at = key.indexOf('~')
+  const [name, source] = [key.slice(0, at), key.slice(at + 1)]
+  if (at >= 0 && part === 'fits') return `whose ${name} fits /${source}/`
+  if (at >= 0 && part === 'fits not') return `whose ${name} does not fit /${source}/`
+  if (at >= 0 && part === ABSENT) return `without ${name}`
   return BIN.test(part) ? `with ${key} ${part}` : `with ${key} = ${part}`
 }
 
@@ -463,7 +474,7 @@ export function valueFeature(
   // Several rare numbers would become one kind, whatever their order; outcomes have none.
   const isCut = !isKind || (rare.length > 1 && !saysOutcome(key))
   const edges = isCut ? cutsOf(forests, columns, least) : []
-  if (edges.length > 0) return attributeFeature(key, edges)
+  if (edges.length > 0) return attributeFeature(key, { edges })
   return isKind && frequent.length > 1 ? attributeFeature(key) : null
 }
 
@@ -536,12 +547,21 @@ function thresholds(node: RegressionNode): number[] {
 
 /**
  * Returns the value of an attribute: of a call, on its own spans; of a request, on the first of its calls that has it.
- * Numbers are divided at `edges`, if there are any.
+ * With a pattern, whether the value (as text) fits it: `fits`, `fits not`, or `absent`.
  */
-export function attributeFeature(key: string, edges?: readonly number[]): Feature {
-  return recordedFeature(ATTRIBUTE + key, key, (value) => {
+export function attributeFeature(
+  key: string,
+  { pattern, edges }: { readonly pattern?: RegExp; readonly edges?: readonly number[] } = {},
+): Feature {
+  if (pattern?.global || pattern?.sticky) {
+    throw new OptionError('pattern', pattern, 'a pattern without the flags g and y')
+  }
+  const name = pattern === undefined ? ATTRIBUTE + key : `${ATTRIBUTE}${key}~${pattern.source}`
+  return recordedFeature(name, key, (value) => {
+    if (pattern !== undefined && value === undefined) return ABSENT
     if (value === undefined) return undefined
-    return edges === undefined ? String(value) : binName(Number(value), edges)
+    if (edges !== undefined) return binName(Number(value), edges)
+    return pattern === undefined ? String(value) : pattern.test(String(value)) ? 'fits' : 'fits not'
   })
 }
 

@@ -55,6 +55,8 @@ export interface Scenario {
 export interface Candidate extends Scenario {
   /** The same for candidates that change the same thing in the same way. */
   readonly key: string
+  /** The service that is called more or less often; empty where numbers of calls stay. */
+  readonly callee: string
   /** Whether it can be undone: requests of after can be made as before by it. */
   readonly isTwoWay: boolean
   /** Whether it is about a property that requests bring along, which nothing in the system can have caused. */

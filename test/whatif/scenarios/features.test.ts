@@ -80,7 +80,7 @@ describe('features of requests', () => {
     expect(requestKinds(spans, 'calls')).toEqual([both, both, 'nothing'])
   })
 
-  test('an attribute of the first call that has it', () => {
+  test('an attribute of the first call that has it; a pattern', () => {
     const spans = [
       request(0, 0, { attributes: { hit: true } }),
       request(1, 0),
@@ -88,6 +88,8 @@ describe('features of requests', () => {
       request(2, 0),
     ]
     expect(requestKinds(spans, 'attribute:hit')).toEqual(['true', 'false', undefined])
+    const pattern = { attribute: 'hit', pattern: /^t/ }
+    expect(requestKinds(spans, pattern)).toEqual(['fits', 'fits not', 'absent'])
   })
 })
 

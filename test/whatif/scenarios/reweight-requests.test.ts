@@ -38,8 +38,10 @@ describe('reweightRequests', () => {
     expect(applyScenario(models, scenario).profile.meanUs).toBeCloseTo(540, 9)
   })
 
-  test('several shares at once', () => {
+  test('several shares at once, and by a pattern', () => {
     expect(profileUnder({ by: 'host', shares: { a: 1, b: 0 } }).meanUs).toBeCloseTo(100, 9)
+    const by = { attribute: 'url', pattern: /^\/cart\// }
+    expect(weightOf(profileUnder({ by, shares: { absent: 0.5 } }), 500)).toBeCloseTo(5, 12)
   })
 
   test('the paper: 10 % of 200 ms and 90 % of 50 ms become 20 and 80', () => {
@@ -92,5 +94,7 @@ describe('reweightRequests', () => {
     expect(() => reweightRequests({ by, shares: { red: 1 } })).toThrow(
       `Option by is "color". Give 'host', 'operation', 'calls', 'load', 'serviceLoad', 'concurrency', 'attribute:KEY'`,
     )
+    const sticky = { attribute: 'url', pattern: /x/g }
+    expect(() => reweightRequests({ by: sticky, shares: { fits: 1 } })).toThrow('without the flags')
   })
 })
