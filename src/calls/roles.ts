@@ -21,7 +21,7 @@ export interface Role {
 }
 
 /** Mean times of a request in each role along its path, in µs; they add up to the mean response time. */
-export interface RoleMeans {
+interface RoleMeans {
   readonly roles: readonly Role[]
   readonly beforeUs: Float64Array
   readonly afterUs: Float64Array
@@ -78,7 +78,7 @@ function readMeans(flows: FlowSet, omitHosts: boolean, isWanted: Wanted = () => 
 type SeeTime = (role: number, us: number, startUs: number) => void
 
 /** Returns the roles that occur, and the times of a request along its path: these add up to its response time. */
-export function roleTimes(flows: FlowSet, omitHosts: boolean) {
+function roleTimes(flows: FlowSet, omitHosts: boolean) {
   const { roles, ofShape } = rolesByShape(flows, omitHosts)
   const spans = areFromSpans(flows) ? spanTimes(flows) : null
   const finder = new CriticalPathFinder(flows)

@@ -437,7 +437,7 @@ interface Differences {
  * Counts, under one parent operation, how often a child was over before another began, and before the reply. A second
  * call of an operation is another child than its first.
  */
-export class LearnedOrder {
+class LearnedOrder {
   readonly #pairs = new Map<number, Tally>()
   readonly #replies = new Map<number, Tally>()
 
@@ -491,7 +491,7 @@ export class LearnedOrder {
  * with at least 30 calls of each period (Benjamini-Hochberg, 5 %), by at least five points. Gives
  * how many rules then differ.
  */
-export function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
+function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
   const learned = [...orders]
   const candidates = learned
     .flatMap((order) => order.tallies())

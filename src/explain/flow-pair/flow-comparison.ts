@@ -107,7 +107,7 @@ export interface UnionNode extends Omit<FlowNode, 'structureNode' | 'failed'> {
 }
 
 /** Why a large change of an edge's mean may be chance. */
-export type QuietReason = 'variance' | 'too few requests' | 'never waited for'
+type QuietReason = 'variance' | 'too few requests' | 'never waited for'
 
 /** Change of the latency of an edge that is on both sides. */
 export interface EdgeVerdict {
@@ -229,7 +229,7 @@ export interface FlowDifference {
 }
 
 /** Contribution of edges without a difference of their own. */
-export type RestOfChange = Pick<FlowDifference, 'edges' | 'changeUs' | 'share'>
+type RestOfChange = Pick<FlowDifference, 'edges' | 'changeUs' | 'share'>
 
 interface Ranked {
   readonly quantity: Quantity
@@ -257,7 +257,7 @@ export class FlowDifferences extends columnarStage<Ranked>() {
 }
 
 /** Means that differ by less than a nanosecond, which clocks do not record, differ by rounding. */
-export const NO_TIME_US = 1e-3
+const NO_TIME_US = 1e-3
 
 export function moreWords(us: number, of: Quantity): string {
   if (Math.abs(us) > NO_TIME_US) return moreText(us, of)
@@ -273,7 +273,7 @@ export function shareWords(changeUs: number, totalUs: number, of: Quantity): str
 }
 
 /** Note next to p of edges. */
-export const CORRECTED = 'corrected for the number of edges tested'
+const CORRECTED = 'corrected for the number of edges tested'
 
 /** Returns a note about p, if p is printed. */
 export function pNote(differences: readonly FlowDifference[]): string {
@@ -324,7 +324,7 @@ function subjectOf({ kind, nodes: about, orders = [] }: Draft, { nodes }: Union)
 const ORDINALS = ['first', 'second', 'third']
 
 /** Tells differences of one name apart, and edges of which not all differ: ` (first of 2)`. */
-export function ordinals(drafts: readonly Draft[], union: Union): (draft: Draft) => string {
+function ordinals(drafts: readonly Draft[], union: Union): (draft: Draft) => string {
   const shared = union.edges.filter(({ inBefore, inAfter }) => inBefore && inAfter)
   const all = [
     ...shared.map(
@@ -432,7 +432,7 @@ export function chanceWords({ q, reason }: Pick<UnionEdge, 'q' | 'reason'>): str
   return QUIET_WORDS[reason] + (reason === 'variance' && p !== '' ? ` (${p})` : '')
 }
 
-export type ComparedFlows = Omit<FlowComparison, 'ranked'>
+type ComparedFlows = Omit<FlowComparison, 'ranked'>
 
 /**
  * Ranks the differences between two flows by how much of the change of the mean response time they

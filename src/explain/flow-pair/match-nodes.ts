@@ -291,7 +291,7 @@ export interface EditStep {
   readonly after: number
 }
 
-export interface EditScript {
+interface EditScript {
   readonly distance: number
   readonly steps: readonly EditStep[]
 }

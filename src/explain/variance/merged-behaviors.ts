@@ -150,7 +150,7 @@ const FENCE = 3
  * Returns the place that divides ascending times, on a logarithmic scale, so that the squares within both parts are
  * smallest. Times count by weight, and each part has a weight of at least `least`.
  */
-export function placeBetween({ values, weights }: WeightedSample, least: number): number {
+function placeBetween({ values, weights }: WeightedSample, least: number): number {
   const logs = scaled(values)
   const counts = weights ?? values.map(() => 1)
   const all = sum(counts)

@@ -433,7 +433,7 @@ function differingSteps(
 }
 
 /** Folds flows shape by shape, so that the memory for one is released before the next. */
-export function foldShapes(flows: FlowSet, rule: FoldRule): FoldedShapes {
+function foldShapes(flows: FlowSet, rule: FoldRule): FoldedShapes {
   const { relabel, labelRank, least } = rule
   const differing = differingSteps(flows, rule)
   const graphs: (FoldedGraph | undefined)[] = []
@@ -477,7 +477,7 @@ export function foldShapes(flows: FlowSet, rule: FoldRule): FoldedShapes {
   return { graphs, sources, logicalOf, unfinished, ...joined(latencies) }
 }
 
-export function shapeEdges({ shapes }: FlowSet, shape: number) {
+function shapeEdges({ shapes }: FlowSet, shape: number) {
   return { from: shapes.from(shape), to: shapes.to(shape) }
 }
 
@@ -510,7 +510,7 @@ export function joined(latencies: readonly Float64Array[]) {
  * step, over all lanes: how long the request waited for it. Edges that touch no lane keep theirs;
  * loops are `NaN`, as no edges of the acyclic graph.
  */
-export class LatencyFolder {
+class LatencyFolder {
   readonly #step: FoldStep
   readonly #plan: WalkPlan
   readonly #walk = new CriticalWalk()

@@ -225,7 +225,7 @@ interface Side {
  * Grows lanes around nodes that may be the same step of each: a kind of neighbor that every lane
  * has exactly once becomes the next step. `grow` overwrites the lanes it gave before.
  */
-export class LaneGrower {
+class LaneGrower {
   readonly #kinds: NodeKinds
   readonly #sides: readonly Side[]
   readonly #roleOf: Int32Array
@@ -316,11 +316,7 @@ export class LaneGrower {
  * Returns the order of lanes along their edges: first the lanes that most others wait for, then those entered but not
  * left, then by color. `undefined` if they wait in a circle.
  */
-export function orderLanes(
-  graph: FoldedGraph,
-  lanes: Lanes,
-  colors: LazyColors,
-): Uint32Array | undefined {
+function orderLanes(graph: FoldedGraph, lanes: Lanes, colors: LazyColors): Uint32Array | undefined {
   const { count } = lanes
   const { from, to, entered, left } = laneSteps(graph, lanes)
   const fromEnd = graphDepths(count, to, from)
@@ -369,14 +365,14 @@ function laneSteps({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
   return { ...steps, entered, left }
 }
 
-export type RepetitionMatch = readonly ReadonlyMap<number, number>[]
+type RepetitionMatch = readonly ReadonlyMap<number, number>[]
 
 /**
  * Returns, for each lane, the first lane's repetition that corresponds to each of its own, or `undefined` if there is
  * none. A repetition must lie within one lane and have a counterpart in all others, or hold the same parts of all
  * lanes.
  */
-export function matchRepetitions(
+function matchRepetitions(
   graph: FoldedGraph,
   lanes: Lanes,
   order: Uint32Array,
@@ -633,14 +629,14 @@ function reachedFrom(
 }
 
 /** Edges that become one: their relation to the new repetition, and the edges by lane. */
-export interface EdgeGroup {
+interface EdgeGroup {
   readonly note: EdgeNote
   first: number
   /** The lane, by its place in the order, of that edge's start and of its end; -1 outside. */
   firstLanes: readonly [from: number, to: number]
 }
 
-export interface EdgeGroups {
+interface EdgeGroups {
   readonly groups: readonly EdgeGroup[]
   readonly groupOf: Int32Array
 }

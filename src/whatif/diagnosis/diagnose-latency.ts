@@ -256,7 +256,7 @@ export interface WishTarget {
   readonly belowUs: number
 }
 
-export interface KnownTarget {
+interface KnownTarget {
   readonly profile: LatencyProfile
   readonly title: string
 }

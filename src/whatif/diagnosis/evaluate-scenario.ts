@@ -49,7 +49,7 @@ interface Measurement {
  * closest to the target first, whatever changed.
  */
 export const SCENARIO_ORDERS = ['evidence', 'divergence'] as const
-export type ScenarioOrder = (typeof SCENARIO_ORDERS)[number]
+type ScenarioOrder = (typeof SCENARIO_ORDERS)[number]
 
 /** Result of one scenario: its response times in the base's order, and their distance to the target. */
 export interface Evaluation extends WeighedLatencies, ScenarioCounts {
@@ -295,7 +295,7 @@ export function divergenceText(name: DivergenceName, value: number): string {
 }
 
 /** Measures how far a profile is from one target. */
-export type TargetDivergence = (profile: LatencyProfile) => number
+type TargetDivergence = (profile: LatencyProfile) => number
 
 /** Range of the bins common to all profiles. */
 interface DivergenceRange {
@@ -324,7 +324,7 @@ export function divergenceTo(
  * Returns the area between the distribution functions of two profiles, by how much requests would have to move on
  * average to get from one to the other, µs; and the largest gap between them.
  */
-export function profileGaps(one: LatencyProfile, other: LatencyProfile) {
+function profileGaps(one: LatencyProfile, other: LatencyProfile) {
   let [i, j, own, theirs, gap] = [0, 0, 0, 0, 0]
   let [wasserstein, ks] = [0, 0]
   let from = Math.min(one.latencyUs[0]!, other.latencyUs[0]!)
@@ -351,7 +351,7 @@ function positiveRange(samples: readonly Float64Array[]): [low: number, high: nu
 const TAILS = [0.9, 0.98]
 
 /** Values of one period, and how many requests each counts as. */
-export interface CountedValues {
+interface CountedValues {
   readonly values: Float64Array
   readonly counts: Float64Array
 }
@@ -480,7 +480,7 @@ export function countTimes(
 }
 
 /** Counts the requests of each kind, by stretch of time. */
-export function countKinds(
+function countKinds(
   before: EvidenceSample,
   after: EvidenceSample,
   stretches: Stretches,
@@ -508,7 +508,7 @@ function counted(
 }
 
 /** Counts that tell whether a scenario's change happened; empty if it cannot be compared. */
-export interface ScenarioCounts {
+interface ScenarioCounts {
   /** Times beyond some limits, or kinds, that the scenario changes, counted by stretch of time. */
   readonly counts: readonly ChoiceCounts[]
   /** The response times of requests that have it. */

@@ -397,7 +397,7 @@ const MAX_TRIED = 12
 const MIN_GAIN = 0.1
 
 /** Cause that explains more of the change, along with others. */
-export interface ExplainedTogether extends ProfileQuantiles {
+interface ExplainedTogether extends ProfileQuantiles {
   readonly cause: DiagnosedScenario
   /** Divergence from the target with it and those before it applied together. */
   readonly divergence: number
@@ -447,7 +447,7 @@ export interface ExplainedFinding {
  * Lays to each finding the best significant cause that is about the same: the work of the same service,
  * the way between the same two, the calls that the same operation makes, and into the same direction.
  */
-export function matchFindings(
+function matchFindings(
   findings: readonly Finding[],
   ranked: readonly DiagnosedScenario[],
   paths: CallPaths,
@@ -562,7 +562,7 @@ function furtherOf(
  *
  * Divergence alone rewards any large change; certainty alone rewards changes that nobody waits for.
  */
-export function rankScenarios(evaluations: readonly Evaluation[]): number[] {
+function rankScenarios(evaluations: readonly Evaluation[]): number[] {
   const keys = evaluations.map(({ key }) => key)
   return evaluations
     .map((_, row) => row)
@@ -578,7 +578,7 @@ export function scoreSiblings(evaluations: readonly Evaluation[]): Float64Array 
 }
 
 /** Requests that make a call, which changed though all together may hide it. */
-export interface ChangedCallers extends Pick<Scenario, 'service' | 'operation'> {
+interface ChangedCallers extends Pick<Scenario, 'service' | 'operation'> {
   /** Corrected for all calls that are made. */
   readonly p: number
 }

@@ -187,7 +187,7 @@ function commonPrecedence(
 }
 
 /** Cluster with its key: an operation, and the children that its calls wait for. */
-export interface KeyedCluster extends OrderCluster {
+interface KeyedCluster extends OrderCluster {
   readonly name: number
   readonly key: number
 }
@@ -309,7 +309,7 @@ const WAITS_BELOW = 0.5
 const MAX_PAIRS = 64
 
 /** Orders of one name and the same nodes, and how many calls have each. */
-export interface WeighedOrders {
+interface WeighedOrders {
   /** Numbers of orders; the arrays below are parallel to it. */
   readonly members: readonly number[]
   readonly precedences: readonly Precedence[]
@@ -328,7 +328,7 @@ interface HeldPair {
 }
 
 /** Returns the pairs of nodes that `keep` keeps, by how many calls of a group have them; not closed. */
-export function pairsWhere(
+function pairsWhere(
   { precedences, calls, nodes }: WeighedOrders,
   group: Group,
   keep: (pair: HeldPair) => boolean,
@@ -371,7 +371,7 @@ function measured(orders: WeighedOrders, group: Group, times: OrderTimes) {
  * Without this, work that is sequential in most calls and parallel in the others would be recomputed as parallel in
  * all.
  */
-export function splitByWaiting(orders: WeighedOrders, group: Group, times: OrderTimes): Group[] {
+function splitByWaiting(orders: WeighedOrders, group: Group, times: OrderTimes): Group[] {
   if (group.length < 2) return [group]
   const { total, least, spread, isEnough } = measured(orders, group, times)
   if (!isEnough) return [group]
@@ -402,7 +402,7 @@ export function splitByWaiting(orders: WeighedOrders, group: Group, times: Order
  * Returns the pairs that all but a few calls of a group wait for: too few for a flow of their own, which is no reason
  * to forget the pair in the others. Not closed.
  */
-export function usuallyAwaited(orders: WeighedOrders, group: Group, times: OrderTimes): Precedence {
+function usuallyAwaited(orders: WeighedOrders, group: Group, times: OrderTimes): Precedence {
   const { total, least, spread, isEnough } = measured(orders, group, times)
   if (!isEnough) return new Precedence(orders.nodes)
   let left = MAX_PAIRS
@@ -413,7 +413,7 @@ export function usuallyAwaited(orders: WeighedOrders, group: Group, times: Order
 }
 
 /** Order of the nodes in the calls of some orders, and the times of these calls. */
-export interface TimedOrders {
+interface TimedOrders {
   readonly precedence: Precedence
   readonly members: readonly number[]
   readonly calls: number
