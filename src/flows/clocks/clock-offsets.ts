@@ -108,7 +108,7 @@ export function findClockOffsets(
   }
   const offsets = calls.pairs.flatMap(({ clock, reference }, pair) =>
     stretches[pair]!.map((stretch): ClockOffset => {
-      const { line, fromUs, untilUs } = stretch
+      const { first: _, line, fromUs, untilUs, ...own } = stretch
       const middleUs = (fromUs + untilUs) / 2
       const { low, high } = line.range(middleUs)
       return {
@@ -120,11 +120,7 @@ export function findClockOffsets(
         driftPpm: line.slope * 1e6,
         lowUs: low,
         highUs: high,
-        residualUs: stretch.residualUs,
-        calls: stretch.calls,
-        outside: stretch.outside,
-        outsideCorrected: stretch.outsideCorrected,
-        applied: stretch.applied,
+        ...own,
       }
     }),
   )
