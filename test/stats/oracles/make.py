@@ -115,16 +115,14 @@ def bootstrap():
     before, after = lognormal(25, sigma=1), lognormal(40, shift=5, sigma=1)
     found = []
     for name, of in (("mean", np.mean), ("median", np.median)):
-        for method in ("percentile", "BCa"):
-            for level in (0.95, 0.8):
-                interval = stats.bootstrap(
-                    (before, after), measure(of), vectorized=True, n_resamples=99_999, batch=9_999,
-                    confidence_level=level, method=method, rng=np.random.default_rng(7),
-                ).confidence_interval
-                found.append({
-                    "measure": name, "method": method.lower(), "level": level,
-                    "low": interval.low, "high": interval.high,
-                })
+        for level in (0.95, 0.8):
+            interval = stats.bootstrap(
+                (before, after), measure(of), vectorized=True, n_resamples=99_999, batch=9_999,
+                confidence_level=level, method="percentile", rng=np.random.default_rng(7),
+            ).confidence_interval
+            found.append({
+                "measure": name, "level": level, "low": interval.low, "high": interval.high,
+            })
     return {"before": before, "after": after, "intervals": found}
 
 

@@ -25,7 +25,6 @@ interface Pair extends Samples {
 
 interface BootstrapCase {
   readonly measure: 'mean' | 'median'
-  readonly method: 'percentile' | 'bca'
   readonly level: number
   readonly low: number
   readonly high: number
