@@ -21,7 +21,7 @@ export interface Role {
 }
 
 /** Mean times of a request in each role along its path, in µs; they add up to the mean response time. */
-interface RoleMeans {
+export interface RoleMeans {
   readonly roles: readonly Role[]
   readonly beforeUs: Float64Array
   readonly afterUs: Float64Array

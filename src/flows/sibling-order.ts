@@ -437,7 +437,7 @@ interface Differences {
  * Counts, under one parent operation, how often a child was over before another began, and before the reply. A second
  * call of an operation is another child than its first.
  */
-class LearnedOrder {
+export class LearnedOrder {
   readonly #pairs = new Map<number, Tally>()
   readonly #replies = new Map<number, Tally>()
 

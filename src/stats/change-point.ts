@@ -117,7 +117,7 @@ const NONE: ChangePointResult = {
   ratioAt: () => Number.NaN,
 }
 
-interface PassingChangeResult {
+export interface PassingChangeResult {
   /** The first value at the other level, and the first that is back at the first one. */
   readonly at: number
   readonly end: number
@@ -272,7 +272,7 @@ function bridgeTail(distance: number): number {
   return Math.min(1, Math.max(0, tail))
 }
 
-interface GradualChangeOptions {
+export interface GradualChangeOptions {
   /** Fewest and most values that may come before the growth. Default: 1, and all but two. */
   readonly from?: number
   readonly to?: number

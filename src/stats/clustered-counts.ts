@@ -4,12 +4,12 @@ import { incompleteBeta } from './distributions.ts'
 import { flickerGrowth } from './moderated-shifts.ts'
 
 /** Counts of a possible event, and its chances, by short stretch of time. */
-interface CountsInTime {
+export interface CountsInTime {
   readonly made: Float64Array
   readonly chances: Float64Array
 }
 
-interface ClusteredCountsTest {
+export interface ClusteredCountsTest {
   readonly made: readonly [before: number, after: number]
   /** Mean size of a cluster; counts are divided by it to give their worth. */
   readonly clusterSize: number

@@ -1,7 +1,7 @@
 // Not simple-statistics': that knows one column only. n·p² steps: the loops index with `!`.
 import { OptionError } from '../core/errors.ts'
 
-interface LeastSquaresFit {
+export interface LeastSquaresFit {
   readonly intercept: number
   readonly coefficients: Float64Array
   predict(row: ArrayLike<number>): number

@@ -626,7 +626,7 @@ export interface Wandering {
 export type Lasting = 'flicker' | 'learned' | false
 
 /** See `designEffects`. */
-interface DesignOptions {
+export interface DesignOptions {
   readonly lasts?: Lasting
   readonly maxShared?: number
 }

@@ -11,12 +11,12 @@ import {
   type TwoSampleResult,
 } from './two-sample.ts'
 
-interface TailTestOptions extends SidedOptions {
+export interface TailTestOptions extends SidedOptions {
   /** Beginning of the tail, as a share of both samples together. Default 0.95. */
   readonly quantile?: number
 }
 
-interface TailTestResult extends TwoSampleResult {
+export interface TailTestResult extends TwoSampleResult {
   /** Share of after in the tail less that of before. */
   readonly statistic: number
   /** The value beyond which the tail is: that quantile of both samples together. */

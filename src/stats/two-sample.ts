@@ -194,7 +194,7 @@ export function pooledValues(
 }
 
 /** Groups of equal values among two ascending samples. */
-interface TiedValues {
+export interface TiedValues {
   /** End of each group of equal values among all, ascending; the last is the number of values. */
   readonly ends: readonly number[]
   /** Number of values of the first sample up to each place. */

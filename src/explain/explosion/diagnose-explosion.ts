@@ -439,7 +439,7 @@ export interface ExplosionCause {
   readonly detail: string
 }
 
-interface ExplosionCauses {
+export interface ExplosionCauses {
   /** Causes that matter, the largest share first. */
   readonly causes: readonly ExplosionCause[]
   /**

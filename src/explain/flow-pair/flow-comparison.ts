@@ -107,7 +107,7 @@ export interface UnionNode extends Omit<FlowNode, 'structureNode' | 'failed'> {
 }
 
 /** Why a large change of an edge's mean may be chance. */
-type QuietReason = 'variance' | 'too few requests' | 'never waited for'
+export type QuietReason = 'variance' | 'too few requests' | 'never waited for'
 
 /** Change of the latency of an edge that is on both sides. */
 export interface EdgeVerdict {
@@ -229,7 +229,7 @@ export interface FlowDifference {
 }
 
 /** Contribution of edges without a difference of their own. */
-type RestOfChange = Pick<FlowDifference, 'edges' | 'changeUs' | 'share'>
+export type RestOfChange = Pick<FlowDifference, 'edges' | 'changeUs' | 'share'>
 
 interface Ranked {
   readonly quantity: Quantity
@@ -432,7 +432,7 @@ export function chanceWords({ q, reason }: Pick<UnionEdge, 'q' | 'reason'>): str
   return QUIET_WORDS[reason] + (reason === 'variance' && p !== '' ? ` (${p})` : '')
 }
 
-type ComparedFlows = Omit<FlowComparison, 'ranked'>
+export type ComparedFlows = Omit<FlowComparison, 'ranked'>
 
 /**
  * Ranks the differences between two flows by how much of the change of the mean response time they

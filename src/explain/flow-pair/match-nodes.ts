@@ -291,7 +291,7 @@ export interface EditStep {
   readonly after: number
 }
 
-interface EditScript {
+export interface EditScript {
   readonly distance: number
   readonly steps: readonly EditStep[]
 }

@@ -42,7 +42,7 @@ import {
   tablesOf,
 } from './parameter-table.ts'
 
-interface ExplanationSubject {
+export interface ExplanationSubject {
   /** `frontend NFS3 WRITE, category 5, which was category 0`. */
   readonly title: string
   /** Name of the rows' `timeUs`: `response time`, or the edge that changed. */

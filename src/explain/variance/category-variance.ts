@@ -279,7 +279,7 @@ export class CoMoments {
 }
 
 /** Latencies of one request by edge class of its category; the arrays are reused for the next request. */
-interface RequestEdges {
+export interface RequestEdges {
   readonly responseTimeUs: number
   readonly weight: number
   /** Time of each class on the critical path of the request, in µs; 0 where it is off it. */

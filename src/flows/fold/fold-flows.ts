@@ -507,7 +507,7 @@ export function joined(latencies: readonly Float64Array[]) {
  * step, over all lanes: how long the request waited for it. Edges that touch no lane keep theirs;
  * loops are `NaN`, as no edges of the acyclic graph.
  */
-class LatencyFolder {
+export class LatencyFolder {
   readonly #step: FoldStep
   readonly #plan: WalkPlan
   readonly #walk = new CriticalWalk()

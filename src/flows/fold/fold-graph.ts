@@ -225,7 +225,7 @@ interface Side {
  * Grows lanes around nodes that may be the same step of each: a kind of neighbor that every lane
  * has exactly once becomes the next step. `grow` overwrites the lanes it gave before.
  */
-class LaneGrower {
+export class LaneGrower {
   readonly #kinds: NodeKinds
   readonly #sides: readonly Side[]
   readonly #roleOf: Int32Array
@@ -365,7 +365,7 @@ function laneSteps({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
   return { ...steps, entered, left }
 }
 
-type RepetitionMatch = readonly ReadonlyMap<number, number>[]
+export type RepetitionMatch = readonly ReadonlyMap<number, number>[]
 
 /**
  * Returns, for each lane, the first lane's repetition that corresponds to each of its own, or `undefined` if there is
@@ -629,14 +629,14 @@ function reachedFrom(
 }
 
 /** Edges that become one: their relation to the new repetition, and the edges by lane. */
-interface EdgeGroup {
+export interface EdgeGroup {
   readonly note: EdgeNote
   first: number
   /** The lane, by its place in the order, of that edge's start and of its end; -1 outside. */
   firstLanes: readonly [from: number, to: number]
 }
 
-interface EdgeGroups {
+export interface EdgeGroups {
   readonly groups: readonly EdgeGroup[]
   readonly groupOf: Int32Array
 }

@@ -405,7 +405,7 @@ function leastGap(values: Float64Array, strict: boolean): number {
   return strict ? MIN_GAP : MIN_GAP * Math.min(1, span)
 }
 
-type ClassCounts = ReturnType<typeof classCounts>
+export type ClassCounts = ReturnType<typeof classCounts>
 
 /** Returns the weight of each row of a node, in the array of its class and 0 in the other. */
 export function classCounts({ rows, weights }: NodeRows, labels: ArrayLike<number>) {

@@ -256,7 +256,7 @@ export interface WishTarget {
   readonly belowUs: number
 }
 
-interface KnownTarget {
+export interface KnownTarget {
   readonly profile: LatencyProfile
   readonly title: string
 }

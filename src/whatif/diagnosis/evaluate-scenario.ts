@@ -49,7 +49,7 @@ interface Measurement {
  * closest to the target first, whatever changed.
  */
 export const SCENARIO_ORDERS = ['evidence', 'divergence'] as const
-type ScenarioOrder = (typeof SCENARIO_ORDERS)[number]
+export type ScenarioOrder = (typeof SCENARIO_ORDERS)[number]
 
 /** Result of one scenario: its response times in the base's order, and their distance to the target. */
 export interface Evaluation extends WeighedLatencies, ScenarioCounts {
@@ -295,7 +295,7 @@ export function divergenceText(name: DivergenceName, value: number): string {
 }
 
 /** Measures how far a profile is from one target. */
-type TargetDivergence = (profile: LatencyProfile) => number
+export type TargetDivergence = (profile: LatencyProfile) => number
 
 /** Range of the bins common to all profiles. */
 interface DivergenceRange {
@@ -351,7 +351,7 @@ function positiveRange(samples: readonly Float64Array[]): [low: number, high: nu
 const TAILS = [0.9, 0.98]
 
 /** Values of one period, and how many requests each counts as. */
-interface CountedValues {
+export interface CountedValues {
   readonly values: Float64Array
   readonly counts: Float64Array
 }
@@ -508,7 +508,7 @@ function counted(
 }
 
 /** Counts that tell whether a scenario's change happened; empty if it cannot be compared. */
-interface ScenarioCounts {
+export interface ScenarioCounts {
   /** Times beyond some limits, or kinds, that the scenario changes, counted by stretch of time. */
   readonly counts: readonly ChoiceCounts[]
   /** The response times of requests that have it. */

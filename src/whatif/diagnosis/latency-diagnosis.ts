@@ -397,7 +397,7 @@ const MAX_TRIED = 12
 const MIN_GAIN = 0.1
 
 /** Cause that explains more of the change, along with others. */
-interface ExplainedTogether extends ProfileQuantiles {
+export interface ExplainedTogether extends ProfileQuantiles {
   readonly cause: DiagnosedScenario
   /** Divergence from the target with it and those before it applied together. */
   readonly divergence: number
@@ -578,7 +578,7 @@ export function scoreSiblings(evaluations: readonly Evaluation[]): Float64Array 
 }
 
 /** Requests that make a call, which changed though all together may hide it. */
-interface ChangedCallers extends Pick<Scenario, 'service' | 'operation'> {
+export interface ChangedCallers extends Pick<Scenario, 'service' | 'operation'> {
   /** Corrected for all calls that are made. */
   readonly p: number
 }

@@ -187,7 +187,7 @@ function commonPrecedence(
 }
 
 /** Cluster with its key: an operation, and the children that its calls wait for. */
-interface KeyedCluster extends OrderCluster {
+export interface KeyedCluster extends OrderCluster {
   readonly name: number
   readonly key: number
 }
@@ -309,7 +309,7 @@ const WAITS_BELOW = 0.5
 const MAX_PAIRS = 64
 
 /** Orders of one name and the same nodes, and how many calls have each. */
-interface WeighedOrders {
+export interface WeighedOrders {
   /** Numbers of orders; the arrays below are parallel to it. */
   readonly members: readonly number[]
   readonly precedences: readonly Precedence[]
@@ -413,7 +413,7 @@ function usuallyAwaited(orders: WeighedOrders, group: Group, times: OrderTimes):
 }
 
 /** Order of the nodes in the calls of some orders, and the times of these calls. */
-interface TimedOrders {
+export interface TimedOrders {
   readonly precedence: Precedence
   readonly members: readonly number[]
   readonly calls: number

@@ -47,7 +47,7 @@ import {
 type ModelNode = CallName & { readonly occurrence: number }
 
 /** Calls that an execution model makes and nobody waits for. */
-interface UnawaitedCalls extends CallName {
+export interface UnawaitedCalls extends CallName {
   /** Number of these calls under all calls that follow the model. */
   readonly calls: number
 }
@@ -121,7 +121,7 @@ export const EXECUTION_MODEL_OPTIONS = defineOptions({
 })
 export type ExecutionModelOptions = OptionsOf<typeof EXECUTION_MODEL_OPTIONS>
 
-interface LearnedPeriod extends PeriodPlans {
+export interface LearnedPeriod extends PeriodPlans {
   readonly forest: CallForest
   /** Model of each call. */
   readonly modelOf: Uint32Array
