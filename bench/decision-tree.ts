@@ -52,8 +52,6 @@ const RUNS: Record<string, (columns: readonly TreeColumn[]) => TreeNode<object>>
   'gini (CART)': (columns) =>
     growClassificationTree(columns, planted(columns).labels, { criterion: 'gini' }).root,
   regression: (columns) => growRegressionTree(columns, planted(columns).latencyUs).root,
-  'regression of ranks': (columns) =>
-    growRegressionTree(columns, planted(columns).latencyUs, { scale: 'ranks' }).root,
   'columns that divide alike': (columns) => {
     equalPartitions(columns)
     return { kind: 'leaf' }

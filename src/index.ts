@@ -87,7 +87,6 @@ export { stageTable } from './core/stage.ts'
 export { traceLink, traceTemplate } from './core/trace-links.ts'
 export type { Microseconds } from './core/words.ts'
 export { formatDuration } from './core/words.ts'
-export { type BlindSpot, type BlindSpots, findBlindSpots } from './explain/blind-spots.ts'
 export type {
   CallingContext,
   CallingContexts,
@@ -124,7 +123,6 @@ export type {
 } from './explain/flow-pair/flow-comparison.ts'
 export type { FlowPair } from './explain/flow-pair/flow-form.ts'
 export { type CoalescedFlow, coalesceFlow } from './explain/flow-pair/flow-groups.ts'
-export { type FocusCalls, type FocusGraph, focusOn } from './explain/focus-graph.ts'
 export { explain } from './explain/parameters/explain.ts'
 export type {
   ExplainOptions,
@@ -146,20 +144,13 @@ export type {
   ParameterTable,
   Sampling,
 } from './explain/parameters/parameter-table.ts'
-export {
-  findSubmitters,
-  type Submitted,
-  type Submitter,
-  type Submitters,
-} from './explain/submitters.ts'
 export type {
   CategoryVariance,
   EdgeCovariance,
   EdgeCovariances,
   EdgeVariance,
 } from './explain/variance/category-variance.ts'
-export type { SpreadComparison } from './explain/variance/compare-spreads.ts'
-export { compareSpreads, compareVariances } from './explain/variance/compare-spreads.ts'
+export { compareVariances } from './explain/variance/compare-variances.ts'
 export type { Anomalies, AnomalousEdge, Anomaly } from './explain/variance/find-anomalies.ts'
 export type {
   CategorySpread,
@@ -167,12 +158,6 @@ export type {
   VarianceSources,
 } from './explain/variance/find-variance.ts'
 export { findVariance } from './explain/variance/find-variance.ts'
-export type { VarianceKind, VarianceMark } from './explain/variance/variance-marks.ts'
-export {
-  markVariance,
-  parseVarianceMarks,
-  serializeVarianceMarks,
-} from './explain/variance/variance-marks.ts'
 export { buildFlows } from './flows/build-flows.ts'
 export type { ClockOffset, ClockOffsets } from './flows/clocks/clock-offsets.ts'
 export type { Concurrency, FlowOptions, FlowReport, FlowSet, Period } from './flows/flow-set.ts'

@@ -78,7 +78,7 @@ function readMeans(flows: FlowSet, omitHosts: boolean, isWanted: Wanted = () => 
 type SeeTime = (role: number, us: number, startUs: number) => void
 
 /** Returns the roles that occur, and the times of a request along its path: these add up to its response time. */
-export function roleTimes(flows: FlowSet, omitHosts: boolean) {
+function roleTimes(flows: FlowSet, omitHosts: boolean) {
   const { roles, ofShape } = rolesByShape(flows, omitHosts)
   const spans = areFromSpans(flows) ? spanTimes(flows) : null
   const finder = new CriticalPathFinder(flows)

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { LabelCount } from '../compare/precursors/label-difference.ts'
 import {
   COUNT,
   countBeyond,
@@ -16,11 +15,7 @@ import {
 } from '../core/json-parts.ts'
 import { count, defineOptions, flag } from '../core/options.ts'
 import type { EdgeVariance } from '../explain/variance/category-variance.ts'
-import {
-  type CategorySpreadTest,
-  compareSpreads,
-  type SpreadComparison,
-} from '../explain/variance/compare-spreads.ts'
+import { compareVariances } from '../explain/variance/compare-variances.ts'
 import type { AnomalousEdge, Anomaly } from '../explain/variance/find-anomalies.ts'
 import {
   type CategorySpread,
@@ -29,6 +24,7 @@ import {
   type VarianceSources,
 } from '../explain/variance/find-variance.ts'
 import type { MergedBehaviors } from '../explain/variance/merged-behaviors.ts'
+import type { KsResult } from '../stats/ks-two-sample.ts'
 import { noneLarge, type VarianceResults, varianceText } from '../views/text/variance-text.ts'
 import { addOptions, type Flags, type FlagsOf, optionsFrom, paths } from './flags.ts'
 import { addOnePeriod, categorizeFiles, SPLIT_FLAGS, type SplitFlags } from './load-period.ts'
@@ -66,21 +62,15 @@ const MERGED = record<MergedBehaviors>({
   slower: BEHAVIOR,
 })
 
-const MAX_LABELS = 20
-const LABELS = listOf(record<LabelCount>({ label: TEXT, count: COUNT }), MAX_LABELS)
-
 const ANOMALY = record<Anomaly>({
-  kind: TEXT,
   category: COUNT,
   period: TEXT,
   root: TEXT,
   requests: COUNT,
-  of: COUNT.about('Requests of the category; of a rare structure, all with its root.'),
-  farOut: FLAG.about('False where they are only the slowest 1 %.'),
+  of: COUNT.about('Requests of the category.'),
   medianUs: MEASURED,
   usualUs: MEASURED,
   excessUs: MEASURED,
-  usual: COUNT.about('Category they are compared with.'),
   edges: listOf(
     record<AnomalousEdge>({
       from: TEXT,
@@ -92,8 +82,6 @@ const ANOMALY = record<Anomaly>({
     }),
     MAX_EDGES,
   ),
-  added: LABELS,
-  removed: LABELS,
   exemplars: listOf(TEXT),
 })
 
@@ -123,27 +111,8 @@ const CATEGORY = record<SpreadOf>({
   ),
 })
 
-const SPREAD = record<CategorySpreadTest & { readonly root: string }>({
-  id: COUNT.from(({ category }) => category),
-  root: TEXT,
-  before: COUNT.from(({ test }) => test.beforeCount),
-  after: COUNT.from(({ test }) => test.afterCount),
-  beforeDeviationUs: MEASURED.from(({ test }) => test.beforeDeviation),
-  afterDeviationUs: MEASURED.from(({ test }) => test.afterDeviation),
-  statistic: MEASURED.from(({ test }) => test.statistic),
-  p: MEASURED.from(({ test }) => test.p),
-  q: MEASURED,
-  direction: TEXT.from(({ test }) => test.direction),
-  changed: FLAG.from(({ rejected }) => rejected),
-})
-
-const SPREADS = record<{ readonly spreads: SpreadComparison; readonly limit: number }>({
-  overall: record<SpreadComparison['overall']>({ statistic: MEASURED, p: MEASURED }).from(
-    ({ spreads }) => spreads.overall,
-  ),
-  categories: listOf(SPREAD).from(({ spreads: { tests, categories }, limit }) =>
-    tests.slice(0, limit).map((test) => ({ ...test, root: categories.root(test.category) })),
-  ),
+const SPREADS = record<{ readonly overall: KsResult }>({
+  overall: record<KsResult>({ statistic: MEASURED, p: MEASURED }),
 })
 
 export const VARIANCE_DOCUMENT = document<VarianceResults>(
@@ -173,11 +142,11 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
     ),
     anomalies: optional(listOf(ANOMALY)).from(
       ({ anomalies, limit }) => anomalies?.anomalies.slice(0, limit),
-      'With --anomalies: far out first; cut at --limit.',
+      'With --anomalies: what takes most time longer first; cut at --limit.',
     ),
     spreads: optional(SPREADS).from(
-      ({ spreads, limit }) => (spreads === null ? undefined : { spreads, limit }),
-      'With --after: whether the spread of response times changed.',
+      ({ spreads }) => (spreads === null ? undefined : { overall: spreads }),
+      'With --after: whether the variances within categories changed.',
     ),
     warnings: WARNINGS,
   },
@@ -186,7 +155,8 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
 const VARIANCE_FLAGS = defineOptions({
   anomalies: flag({
     default: false,
-    sentence: 'Also find the slowest and the rarest requests, and what sets them apart',
+    sentence:
+      'Also find requests far slower than the others of their kind, and what sets them apart',
   }),
   json: JSON_FLAG,
   limit: count({ default: 1000, sentence: 'List at most this many categories' }),
@@ -214,7 +184,7 @@ async function runVariance(files: string[], flags: VarianceFlags & Flags): Promi
   const results: VarianceResults = {
     variance,
     anomalies: anomalies ? variance.anomalies() : null,
-    spreads: isOne ? null : compareSpreads(categories, { large }),
+    spreads: isOne ? null : compareVariances(categories, { large }),
     warnings: [...warnings, ...noneLarge(variance)],
     limit,
   }

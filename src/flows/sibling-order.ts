@@ -491,7 +491,7 @@ export class LearnedOrder {
  * with at least 30 calls of each period (Benjamini-Hochberg, 5 %), by at least five points. Gives
  * how many rules then differ.
  */
-export function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
+function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
   const learned = [...orders]
   const candidates = learned
     .flatMap((order) => order.tallies())

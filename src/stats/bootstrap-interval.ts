@@ -220,7 +220,7 @@ function studentisedErrors(
 }
 
 /** Returns a sixth of the skewness of the influence values of a difference of means. */
-export function accelerationOfMeans(before: ArrayLike<number>, after: ArrayLike<number>): number {
+function accelerationOfMeans(before: ArrayLike<number>, after: ArrayLike<number>): number {
   const negative = centralSums(before)
   const positive = centralSums(after)
   const cubes = positive.cubes - negative.cubes
@@ -247,7 +247,7 @@ interface MeanMoments {
   readonly error2: number
 }
 
-export function meanMoments(sample: ArrayLike<number>): MeanMoments {
+function meanMoments(sample: ArrayLike<number>): MeanMoments {
   const origin = middleOf(sample)
   let sum = 0
   let squares = 0
@@ -260,10 +260,7 @@ export function meanMoments(sample: ArrayLike<number>): MeanMoments {
 }
 
 /** Draws mean and squared standard error of bootstrap resamples of a sample, each in O(n). */
-export function resampledMoments(
-  sample: ArrayLike<number>,
-  random: RandomSource,
-): () => MeanMoments {
+function resampledMoments(sample: ArrayLike<number>, random: RandomSource): () => MeanMoments {
   const n = sample.length
   const origin = middleOf(sample)
   const deviations = Float64Array.from(sample, (value) => value - origin)

@@ -150,7 +150,7 @@ interface Split {
  *
  * Source: Dowell and Jarratt 1971, "A modified regula falsi method" (the Illinois algorithm).
  */
-export function selectDifference(
+function selectDifference(
   pairs: readonly WeightedPair[],
   target: number,
   { strictly = false, known = [] as Split[] } = {},

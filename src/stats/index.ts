@@ -5,7 +5,6 @@ export {
   type BootstrapResult,
   bootstrapInterval,
 } from './bootstrap-interval.ts'
-export { type BrownForsytheResult, brownForsythe } from './brown-forsythe.ts'
 export {
   type ChangePointOptions,
   type ChangePointResult,

@@ -13,12 +13,9 @@ import { Findings } from '../compare/words/findings.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../core/options.ts'
 import { withArticle } from '../core/words.ts'
-import { BlindSpots } from '../explain/blind-spots.ts'
 import { ExplosionDiagnosis } from '../explain/explosion/diagnose-explosion.ts'
 import { ExpectedCategoryCurves } from '../explain/explosion/expected-categories.ts'
-import { FocusGraph } from '../explain/focus-graph.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
-import { Submitters } from '../explain/submitters.ts'
 import { Anomalies } from '../explain/variance/find-anomalies.ts'
 import { findVariance, VarianceSources } from '../explain/variance/find-variance.ts'
 import { FlowSet } from '../flows/flow-set.ts'
@@ -29,10 +26,8 @@ import { Divergence } from '../logs/divergence/find-divergence.ts'
 import { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
-import { SingleChanges } from '../whatif/scenarios/single-changes.ts'
 import { anomaliesChart } from './charts/anomalies.ts'
 import { arrivalsChart } from './charts/arrivals.ts'
-import { blindSpotsChart } from './charts/blind-spots.ts'
 import { categoryCountsChart } from './charts/category-counts.ts'
 import { type Chart, Drawing } from './charts/chart.ts'
 import { type DefinedChart, defineChart } from './charts/chart-frame.ts'
@@ -59,13 +54,11 @@ import {
   type VariationSets,
   variationSetsChart,
 } from './charts/squared-variation.ts'
-import { submittersChart } from './charts/submitters.ts'
 import { covariancesChart, varianceWaterfallChart } from './charts/variance.ts'
-import { diagnosisChart, singleChangesChart } from './charts/what-if.ts'
+import { diagnosisChart } from './charts/what-if.ts'
 import {
   dependenciesDrawing,
   executionModelDrawing,
-  focusDrawing,
   parameterTreeDrawing,
 } from './drawing/drawn-stages.tsx'
 import { widgetProps } from './widgets/define-widget.ts'
@@ -113,7 +106,6 @@ export const PLOTTED = [
   [Account, { ribbon: accountChart }],
   [Anomalies, { anomalies: anomaliesChart }],
   [Attention, OF_DEPENDENCIES],
-  [BlindSpots, { gains: blindSpotsChart }],
   [Categories, { variation: squaredVariationChart, arrivals: arrivalsChart }],
   [
     Comparison,
@@ -150,7 +142,6 @@ export const PLOTTED = [
   ],
   [ExplosionDiagnosis, { remedies: explosionChart }],
   [Findings, { findings: findingsChart }],
-  [FocusGraph, { graph: focusDrawing }],
   [FoldedFlows, { sizes: foldedSizesChart, arrivals: arrivalsChart }],
   [FlowSet, { arrivals: arrivalsChart }],
   [HostClasses, { matrix: hostClassesChart }],
@@ -169,9 +160,7 @@ export const PLOTTED = [
   [ResponseTimeMutations, { 'response-times': responseTimesChart, edge: edgeTimesChart }],
   [ScenarioProfile, OF_PROFILES],
   [Segments, { segments: segmentsChart }],
-  [SingleChanges, { tornado: singleChangesChart }],
   [StructuralMutations, { counts: categoryCountsChart }],
-  [Submitters, { shares: submittersChart }],
   [
     VarianceSources,
     {

@@ -23,9 +23,3 @@ export { combineScenarios, parseScenario } from './scenarios/parse-scenario.ts'
 export { type ReweightOptions, reweightRequests } from './scenarios/reweight-requests.ts'
 export { type ScaleOptions, scaleCalls } from './scenarios/scale-calls.ts'
 export type { Scenario } from './scenarios/scenario.ts'
-export {
-  findSingleChanges,
-  type SingleChange,
-  type SingleChanges,
-  type SingleChangesOptions,
-} from './scenarios/single-changes.ts'

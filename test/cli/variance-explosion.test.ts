@@ -31,15 +31,13 @@ test('variance ranks categories by C² and says where their variance is', async 
   expect(text.out).toContain('raise --limit')
 })
 
-test('--anomalies adds slow and rare requests, and what sets them apart', async () => {
+test('--anomalies adds requests far out, and what sets them apart', async () => {
   const { code, out } = await flowdelta('variance', FILE, '--anomalies')
   expect(code).toBe(0)
   expect(out).toMatch(/Slow requests, far out in their category: \d+ requests in \d categories/)
-  expect(out).toContain('offset is above 1,015,808, requests are of the rare structure: 20 of 20')
   const document = JSON.parse((await flowdelta('variance', FILE, '--anomalies', '--json')).out)
   expect(schemaErrors('variance', document)).toBeNull()
-  const [rare] = document.anomalies.filter(({ kind }: { kind: string }) => kind === 'rare')
-  expect(rare).toMatchObject({ requests: 20, of: 2400, farOut: true, edges: [], added: [] })
+  expect(document.anomalies[0].medianUs).toBeGreaterThan(3 * document.anomalies[0].usualUs)
 })
 
 test('explosion counts what remedies would do', { tags: ['full'] }, async () => {
@@ -127,14 +125,15 @@ describe('options of one period', () => {
     expect(out).toMatch(/50 %: h__t__Y → h__t__X \(no\. [12] of that name\)/)
   })
 
-  test('--after compares the spreads of two periods', async () => {
+  test('--after compares the variances of two periods', async () => {
     const of = ['variance', at('before.dot'), '--after', at('after.dot')]
     const { out } = await flowdelta(...of)
-    expect(out).toContain('Spread of response times, before against after')
-    expect(out).toContain('it changed in 1 of 1 category:')
+    expect(out).toMatch(
+      /\nSpread of response times, before against after: p [=<] [\d.]+ over 1 category\.\n/,
+    )
     const document = JSON.parse((await flowdelta(...of, '--json')).out)
     expect(schemaErrors('variance', document)).toBeNull()
-    expect(document.spreads.categories[0]).toMatchObject({ id: 0, changed: true, before: 30 })
+    expect(document.spreads.overall).toMatchObject({ statistic: 1 })
     expect(document.categories.map(({ period }: { period: string }) => period).sort()).toEqual([
       'after',
       'before',

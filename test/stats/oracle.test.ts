@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { normalTail } from '../../src/stats/distributions.ts'
+import { incompleteBeta, normalTail } from '../../src/stats/distributions.ts'
 import {
   type Alternative,
   bootstrapInterval,
@@ -72,13 +72,23 @@ describe('against SciPy, functions', () => {
   test.each(scipy.normalTail)('normalTail(%d) is %d', (z, expected) => {
     expectRelative(normalTail(z), expected, 1e-13)
   })
+
+  test.each(scipy.incompleteBeta)('incompleteBeta(%d, %d, %d) is %d', (a, b, x, expected) => {
+    expectRelative(incompleteBeta(a, b, x), expected, 2e-11)
+  })
+})
+
+test('the incomplete beta function at its ends and outside', () => {
+  expect([incompleteBeta(3, 2, 0), incompleteBeta(3, 2, 1)]).toEqual([0, 1])
+  expect(() => incompleteBeta(0, 1, 0.5)).toThrow('Option a is 0. Give a number above 0.')
+  expect(() => incompleteBeta(1, -1, 0.5)).toThrow('Option b is -1. Give a number above 0.')
+  expect(() => incompleteBeta(1, 1, 1.5)).toThrow('Option x is 1.5. Give a number from 0 to 1.')
 })
 
 describe('against SciPy, the bootstrap', () => {
   const { before, after, intervals } = scipy.bootstrap
-  const comparable = intervals.filter(({ method }) => method === 'percentile')
 
-  test.each(comparable)('$method interval of the $measure at $level', (expected) => {
+  test.each(intervals)('percentile interval of the $measure at $level', (expected) => {
     const { measure, level } = expected
     const options = { measure, method: 'percentile', level, resamples: 100_000 } as const
     const { low, high } = bootstrapInterval(before, after, options)

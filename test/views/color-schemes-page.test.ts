@@ -3,12 +3,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { findHostClasses } from '../../src/compare/hosts/host-classes.ts'
-import { findBlindSpots } from '../../src/explain/blind-spots.ts'
 import { diagnoseExplosion } from '../../src/explain/explosion/diagnose-explosion.ts'
 import { expectedCategoryCurves } from '../../src/explain/explosion/expected-categories.ts'
-import { focusOn } from '../../src/explain/focus-graph.ts'
 import { explain } from '../../src/explain/parameters/explain.ts'
-import { findSubmitters } from '../../src/explain/submitters.ts'
 import { findVariance } from '../../src/explain/variance/find-variance.ts'
 import { explore, plot } from '../../src/index.ts'
 import { compareShops } from '../compare/findings/fixture.ts'
@@ -38,16 +35,13 @@ const charts = () => [
   plot(logs.divergence),
   plot(logs.divergence, 'variable'),
   plot(variance),
-  plot(variance.anomalies({ tail: 0.1 })),
+  plot(variance.anomalies()),
   plot(findHostClasses(comparison.flows)),
   plot(diagnoseExplosion(comparison.categories)),
   plot(expectedCategoryCurves()),
   plot(comparison, 'flow', { category: 0 }),
   plot(explain(comparison, 0)),
   plot(comparison, 'moves'),
-  plot(findBlindSpots(comparison)),
-  plot(findSubmitters(comparison, 'pay')),
-  plot(focusOn(comparison, 'shop')),
 ]
 
 function rgb(hex: string): string {

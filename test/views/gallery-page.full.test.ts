@@ -5,12 +5,9 @@ import { expect, test } from 'vitest'
 import { galleryWidgets } from '../../docs/gallery-widgets.ts'
 import { Comparison } from '../../src/compare/comparison.ts'
 import { findHostClasses } from '../../src/compare/hosts/host-classes.ts'
-import { findBlindSpots } from '../../src/explain/blind-spots.ts'
 import { diagnoseExplosion } from '../../src/explain/explosion/diagnose-explosion.ts'
 import { expectedCategoryCurves } from '../../src/explain/explosion/expected-categories.ts'
-import { focusOn } from '../../src/explain/focus-graph.ts'
 import { explain } from '../../src/explain/parameters/explain.ts'
-import { findSubmitters } from '../../src/explain/submitters.ts'
 import { findVariance } from '../../src/explain/variance/find-variance.ts'
 import { connectCharts } from '../../src/views/notebook/connect-charts.ts'
 import { PLOTTED, plot } from '../../src/views/plot.ts'
@@ -40,7 +37,6 @@ function gallery() {
 /** Every kind of chart of a comparison, and those of other stages. */
 function everyChart(comparison: Comparison): Shown[] {
   const kinds = Object.keys(PLOTTED.find(([Of]) => Of === Comparison)?.[1] ?? {})
-  const [{ services: [service = ''] = [] } = {}] = comparison.findings.findings
   const variance = findVariance(comparison)
   const category = variance.ranked[0]?.category ?? 0
   return [
@@ -51,9 +47,6 @@ function everyChart(comparison: Comparison): Shown[] {
     plot(variance, 'covariances', { category }),
     plot(explain(comparison, category)),
     plot(explain(comparison, category), 'differences'),
-    plot(findBlindSpots(comparison)),
-    plot(findSubmitters(comparison, service)),
-    plot(focusOn(comparison, service)),
     plot(findHostClasses(comparison.flows)),
     plot(diagnoseExplosion(comparison.categories)),
     plot(expectedCategoryCurves()),

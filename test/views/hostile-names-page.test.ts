@@ -120,7 +120,7 @@ describeInBrowser('names from traces', (open) => {
       explore(comparison, 'trace'),
       explore(comparison, 'calling-contexts'),
       explore(findVariance(comparison), 'variance'),
-      explore(findVariance(comparison).anomalies({ tail: 0.5 })),
+      explore(findVariance(comparison).anomalies()),
       explore(comparison.steps.table()),
     ]
     const { page, problems } = await open(widgets)

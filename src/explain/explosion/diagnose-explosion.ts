@@ -468,7 +468,7 @@ function orderFree(variants: ExplosionVariants): Concurrency | undefined {
  * Finds which parts of labels and structure make categories many, by counting those left without
  * each, and with each alone: one part often hides behind another.
  */
-export function findCauses(variants: ExplosionVariants): ExplosionCauses {
+function findCauses(variants: ExplosionVariants): ExplosionCauses {
   const { categories } = variants
   const known = new Map<string, number>()
   const count = (without: readonly ExplosionPart[]) =>
@@ -570,7 +570,7 @@ export interface CategorySizes {
   readonly medianC2: number
 }
 
-export function categorySizes(categories: Categories): CategorySizes {
+function categorySizes(categories: Categories): CategorySizes {
   const { flows, size } = categories
   const onePeriod = flows.count(BEFORE) === 0 || flows.count(AFTER) === 0
   const variations: { c2: number; requests: number }[] = []

@@ -257,7 +257,7 @@ export class FlowDifferences extends columnarStage<Ranked>() {
 }
 
 /** Means that differ by less than a nanosecond, which clocks do not record, differ by rounding. */
-export const NO_TIME_US = 1e-3
+const NO_TIME_US = 1e-3
 
 export function moreWords(us: number, of: Quantity): string {
   if (Math.abs(us) > NO_TIME_US) return moreText(us, of)
@@ -273,7 +273,7 @@ export function shareWords(changeUs: number, totalUs: number, of: Quantity): str
 }
 
 /** Note next to p of edges. */
-export const CORRECTED = 'corrected for the number of edges tested'
+const CORRECTED = 'corrected for the number of edges tested'
 
 /** Returns a note about p, if p is printed. */
 export function pNote(differences: readonly FlowDifference[]): string {
@@ -324,7 +324,7 @@ function subjectOf({ kind, nodes: about, orders = [] }: Draft, { nodes }: Union)
 const ORDINALS = ['first', 'second', 'third']
 
 /** Tells differences of one name apart, and edges of which not all differ: ` (first of 2)`. */
-export function ordinals(drafts: readonly Draft[], union: Union): (draft: Draft) => string {
+function ordinals(drafts: readonly Draft[], union: Union): (draft: Draft) => string {
   const shared = union.edges.filter(({ inBefore, inAfter }) => inBefore && inAfter)
   const all = [
     ...shared.map(

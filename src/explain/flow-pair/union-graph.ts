@@ -264,7 +264,7 @@ export function flowSide(
 }
 
 /** Requests in which the call that each node replies to failed; unknown of folded flows. */
-export function failedSteps(categories: Categories, category: number, period: Period): Uint32Array {
+function failedSteps(categories: Categories, category: number, period: Period): Uint32Array {
   const { flows } = categories
   const { outcomes, shapeOf } = flows
   const failed = new Uint32Array(categories.nodeCount(category))

@@ -350,7 +350,7 @@ export function explainEdge(
 }
 
 /** Explains the calls of a segment alone; `null` if a period has none. */
-export function explainWithin(
+function explainWithin(
   comparison: Comparison,
   edge: EdgeNodes,
   { segment, options }: { readonly segment: Segment; readonly options: ExplainOptions },
@@ -420,7 +420,7 @@ function explainEdgeCalls(
  * Explains the failing calls of a finding by their parameters, among all such calls in the period with more failures,
  * one per request. If these have no parameters, explains the failing requests by theirs.
  */
-export function explainFailures(
+function explainFailures(
   comparison: Comparison,
   { calls: [call], direction }: Finding,
   options: ExplainOptions,
@@ -438,7 +438,7 @@ export function explainFailures(
 }
 
 /** Explains the calls after with the changed behavior of a finding by their parameters, one per request. */
-export function explainChoice(
+function explainChoice(
   comparison: Comparison,
   { of: { service, operation }, doing }: Pick<FindingCall, 'of'> & { doing: readonly number[] },
   options: ExplainOptions,

@@ -484,12 +484,12 @@ function number(value: number): string {
   return Number.isInteger(value) ? grouped(value) : String(Number(value.toPrecision(9)))
 }
 
-export function periodText({ column, before, after }: ParameterDifference): string {
+function periodText({ column, before, after }: ParameterDifference): string {
   const values = [before, after].map(summaryWords).map(tooltipText)
   return `${tooltipText(column)} changed with the period alone: ${values.join(' before, ')} after.`
 }
 
-export function summaryWords({ quartiles, commonest }: ParameterDifference['before']): string {
+function summaryWords({ quartiles, commonest }: ParameterDifference['before']): string {
   if (quartiles !== null) {
     const [low, , middle, , high] = quartiles.map((value) => Number(value.toPrecision(5)))
     return low === high ? `${low}` : `${low} … ${middle} … ${high}`

@@ -429,7 +429,7 @@ interface ParameterLabels {
  * label from the other. If each period has hardly more than one label, because all requests changed, the period itself
  * tells as much as any parameter that changed with it, and none is returned.
  */
-export function changesOfPeriod(
+function changesOfPeriod(
   parameters: readonly Parameter[],
   { labels, periods, weights }: ParameterLabels,
 ): ParameterDifference[] {

@@ -9,8 +9,7 @@ import type { Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { incompleteBeta } from '../../stats/distributions.ts'
 import type { Moments } from '../../stats/moments.ts'
-import { type PeriodName, periodOfName } from './compare-spreads.ts'
-import type { VarianceKind } from './variance-marks.ts'
+import { type PeriodName, periodOfName } from '../../traces/period.ts'
 
 /** An edge class that is on the critical path of some request, and how much it varies. */
 export interface EdgeVariance {
@@ -35,8 +34,6 @@ export interface EdgeVariance {
    * are long; NaN where response times do not vary.
    */
   readonly share: number
-  /** Mark given by a person; `null` for none. */
-  readonly mark: VarianceKind | null
 }
 
 interface CategoryVarianceColumns {
@@ -107,7 +104,6 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
       {
         period: () => this.period,
         ...own('edge from to occurrence requests onCriticalPath meanUs varianceUs2 c2 share'),
-        mark: ({ mark }) => mark ?? '',
       },
       this.categories.flows.quantity,
     )

@@ -3,27 +3,19 @@ import { type Categories, squaredVariation } from '../../compare/categories/cate
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { getOrInsert } from '../../core/entries.ts'
-import {
-  custom,
-  defineOptions,
-  number,
-  type OptionsOf,
-  oneOf,
-  readOptions,
-} from '../../core/options.ts'
+import { defineOptions, number, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ecdf } from '../../stats/ecdf.ts'
+import { nameOfPeriod, type PeriodName, periodOfName } from '../../traces/period.ts'
 import {
   CategoryVariance,
   CoMoments,
   type EdgeVariance,
   requestEdges,
 } from './category-variance.ts'
-import { nameOfPeriod, type PeriodName, periodOfName } from './compare-spreads.ts'
-import { type ANOMALY_OPTIONS, type Anomalies, findAnomalies } from './find-anomalies.ts'
+import { type Anomalies, findAnomalies } from './find-anomalies.ts'
 import { findMergedBehaviors, type MergedBehaviors } from './merged-behaviors.ts'
-import { MarkedEdges, requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
 
 /**
  * Finds which kinds of request are unpredictable, and through `.category(id)` which edges on their
@@ -36,9 +28,9 @@ import { MarkedEdges, requireVarianceMarks, type VarianceMark } from './variance
  *
  * @param source a comparison, or a stage of `categorize`, also of a single period
  * @param given see {@link VARIANCE_OPTIONS}. Periods are never pooled, because a change between them is
- *   no variance; `marks` are shown in tables, those on edges that no category has are in `unused`
+ *   no variance
  * @throws OptionError for a number of requests that is negative or no number, or an unknown period;
- *   FlowdeltaError for an unknown option or a mark that is none
+ *   FlowdeltaError for an unknown option
  *
  * Source: Sambasivan 2013, §5.4.
  *
@@ -54,8 +46,7 @@ export function findVariance(
   given: Partial<VarianceOptions> = {},
 ): VarianceSources {
   const options = readOptions(VARIANCE_OPTIONS, given)
-  const { large, period, marks, order } = options
-  requireVarianceMarks(marks)
+  const { large, period, order } = options
   const categories = categoriesOf(source, 'findVariance')
   const periods = periodsOf(period)
   const all = range(categories.size)
@@ -73,8 +64,7 @@ export function findVariance(
         descending(a[order], b[order]) || b.requests - a.requests || a.category - b.category,
     )
   const small = all.filter((id) => periods.every((each) => !isLarge(id, each))).length
-  const marked = new MarkedEdges(categories, marks)
-  return new VarianceSources({ categories, options, ranked, small }, marked)
+  return new VarianceSources({ categories, options, ranked, small })
 }
 
 function periodsOf(period: VarianceOptions['period']): Period[] {
@@ -124,12 +114,6 @@ export const VARIANCE_OPTIONS = defineOptions({
     sentence:
       'Rank by C², or by importance: C² times the share of all response time that a category takes',
   }),
-  marks: custom<readonly VarianceMark[]>({
-    default: [],
-    sentence: 'Edges whose variance is already understood; see `markVariance`',
-    expected: 'a list of marks',
-    accepts: Array.isArray,
-  }),
 })
 
 export type VarianceOptions = OptionsOf<typeof VARIANCE_OPTIONS>
@@ -162,21 +146,8 @@ interface VarianceColumns {
 
 /** Unpredictable kinds of requests and their sources, as found by `findVariance`. */
 export class VarianceSources extends columnarStage<VarianceColumns>() {
-  readonly #marked: MarkedEdges
-  #unused: readonly VarianceMark[] | undefined
   #merged: readonly MergedBehaviors[] | undefined
   readonly #localized = new Map<string, CategoryVariance>()
-
-  constructor(columns: VarianceColumns, marked: MarkedEdges) {
-    super(columns)
-    this.#marked = marked
-  }
-
-  /** Marks on edges that no category has: misspelt, or gone. */
-  get unused(): readonly VarianceMark[] {
-    this.#unused ??= this.#marked.unused()
-    return this.#unused
-  }
 
   /**
    * Edges of ranked categories whose latencies have more than one mode, as where a cache hit and a
@@ -188,22 +159,17 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
   }
 
   /**
-   * Finds requests unlike the others of their kind within a period: the slowest of each large category, and structures
-   * that few requests with the same root have. Each comes with its distinguishing edges, nodes and attributes.
-   * `.text()` lists those far out, `.table()` has all.
-   *
-   * @param given `tail` (default 0.01): share of a category that counts as slow if no request is far out, and share of
-   *   a kind of request below which a structure is rare
-   * @throws OptionError for a share that is not between 0 and 1
+   * Finds requests far slower than the others of their category within a period, each with its distinguishing edges and
+   * attributes. `.text()` lists the first, `.table()` has all.
    *
    * Source: Sambasivan 2013, §2.4, §6.1.1 and §7.6.1.
    *
    * @example
    * console.log(findVariance(comparison, { period: 'after' }).anomalies().text())
    */
-  anomalies(given: Partial<OptionsOf<typeof ANOMALY_OPTIONS>> = {}): Anomalies {
+  anomalies(): Anomalies {
     const { large, period } = this.options
-    return findAnomalies(this.categories, { large, periods: periodsOf(period) }, given)
+    return findAnomalies(this.categories, { large, periods: periodsOf(period) })
   }
 
   /**
@@ -240,7 +206,7 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
       typeof category === 'number' ? { category, period: undefined } : category
     const chosen = periodOfName(period ?? ranked ?? this.#periodFor(id))
     return getOrInsert(this.#localized, `${id} ${chosen}`, () =>
-      localizeVariance(this.categories, id, { period: chosen, marked: this.#marked }),
+      localizeVariance(this.categories, id, chosen),
     )
   }
 
@@ -257,14 +223,6 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
   table(): StageTable {
     const columns = own('category period root requests meanUs varianceUs2 c2 timeShare importance')
     return rowTable(this.ranked, columns, this.categories.flows.quantity)
-  }
-
-  override displayText(): string {
-    const lost = this.unused.map(({ from, to }) => `${from} → ${to}`)
-    const table = this.table().displayText()
-    return lost.length === 0
-      ? table
-      : `No category has these marked edges: ${lost.join('; ')}.\n${table}`
   }
 
   #c2(period: PeriodName | undefined): number[] {
@@ -294,7 +252,7 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
 function localizeVariance(
   categories: Categories,
   category: number,
-  { period, marked }: { readonly period: Period; readonly marked: MarkedEdges },
+  period: Period,
 ): CategoryVariance {
   const { edgeClasses } = categories.structure(category)
   const contributions = edgeClasses.map(() => new CoMoments())
@@ -330,7 +288,6 @@ function localizeVariance(
         onCriticalPath: latency.mass / rest.mass,
         c2: squaredVariation({ ...responseTime, mean: meanUs, variance: varianceUs2 }),
         share: shareOf(contributions[edge] as CoMoments),
-        mark: marked.of(ends)?.kind ?? null,
       },
     ]
   })

@@ -5,10 +5,10 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { dipTest } from '../../stats/dip-test.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, equalRows, type WeightedSample } from '../../stats/weighted-sample.ts'
+import { type PeriodName, periodOfName } from '../../traces/period.ts'
 import { tableOf } from '../parameters/explain.ts'
 import { parameterDifferences } from '../parameters/parameter-table.ts'
 import { type CategoryVariance, type EdgeVariance, requestEdges } from './category-variance.ts'
-import { type PeriodName, periodOfName } from './compare-spreads.ts'
 
 /** Requests of one part of an edge's latencies; with `counts: 'weighted'`, as many as they stand for. */
 export interface Behavior {
@@ -150,7 +150,7 @@ const FENCE = 3
  * Returns the place that divides ascending times, on a logarithmic scale, so that the squares within both parts are
  * smallest. Times count by weight, and each part has a weight of at least `least`.
  */
-export function placeBetween({ values, weights }: WeightedSample, least: number): number {
+function placeBetween({ values, weights }: WeightedSample, least: number): number {
   const logs = scaled(values)
   const counts = weights ?? values.map(() => 1)
   const all = sum(counts)

@@ -108,7 +108,7 @@ export function findClockOffsets(
   }
   const offsets = calls.pairs.flatMap(({ clock, reference }, pair) =>
     stretches[pair]!.map((stretch): ClockOffset => {
-      const { line, fromUs, untilUs } = stretch
+      const { first: _, line, fromUs, untilUs, ...own } = stretch
       const middleUs = (fromUs + untilUs) / 2
       const { low, high } = line.range(middleUs)
       return {
@@ -120,11 +120,7 @@ export function findClockOffsets(
         driftPpm: line.slope * 1e6,
         lowUs: low,
         highUs: high,
-        residualUs: stretch.residualUs,
-        calls: stretch.calls,
-        outside: stretch.outside,
-        outsideCorrected: stretch.outsideCorrected,
-        applied: stretch.applied,
+        ...own,
       }
     }),
   )
@@ -287,7 +283,7 @@ const MIN_OUTSIDE_CALLS = 5
 const MAX_LEFT = 0.5
 
 /** Divides the calls of a pair of clocks, in order of time, into stretches that one line fits. */
-export function fitStretches(calls: CallsBetween, pair: number): Stretch[] {
+function fitStretches(calls: CallsBetween, pair: number): Stretch[] {
   const [begin, end] = [calls.firstOf[pair]!, calls.firstOf[pair + 1]!]
   const inARow = Math.min(CALLS_IN_A_ROW, Math.ceil((end - begin) / MIN_ROWS))
   const begun: { since: number; until: number; line: LinesBetween }[] = []
@@ -388,7 +384,7 @@ function judge(
 }
 
 /** Whether a call begins before its caller, its clock being ahead by `direction` · `offset`. */
-export function beginsBefore(calls: CallsBetween, call: number, offset: number): boolean {
+function beginsBefore(calls: CallsBetween, call: number, offset: number): boolean {
   return calls.direction[call]! > 0 ? calls.highUs[call]! < offset : calls.lowUs[call]! > offset
 }
 

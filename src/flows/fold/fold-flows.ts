@@ -412,53 +412,50 @@ interface FoldRule {
   readonly similar: number
 }
 
-/** Steps whose times depend on the round that they are taken in: those stay as recorded. */
-function differingSteps(
-  flows: FlowSet,
-  { relabel, labelRank, least, similar }: FoldRule,
-): ReadonlySet<string> {
-  const times = new RoundTimes()
-  if (similar === 1) return times.differing(similar)
+/** Folds the shapes that requests have one after the other, so that the memory for one is released before the next. */
+function* foldedShapes(flows: FlowSet, { relabel, labelRank, least }: FoldRule) {
   const { offsets, rows } = groupRows(flows.shapeOf, flows.shapes.size)
   for (let shape = 0; shape < flows.shapes.size; shape++) {
     const requests = rows.subarray(offsets[shape], offsets[shape + 1])
     if (requests.length === 0) continue
-    const graph = { labels: relabel(shape), ...shapeEdges(flows, shape) }
-    const { steps, graph: after } = foldGraph(graph, { labelRank, least })
-    if (steps.length === 0) continue
-    const repeated = repeatedSteps(graph, logicalEdges(graph.from, { steps, graph: after }))
-    for (const request of requests) times.add(repeated, flows.latencies(request))
+    const recorded = { labels: relabel(shape), ...shapeEdges(flows, shape) }
+    const folded = foldGraph(recorded, { labelRank, least })
+    const repeated = () => repeatedSteps(recorded, logicalEdges(recorded.from, folded))
+    yield { shape, requests, recorded, repeated, ...folded }
   }
-  return times.differing(similar)
 }
 
-/** Folds flows shape by shape, so that the memory for one is released before the next. */
-export function foldShapes(flows: FlowSet, rule: FoldRule): FoldedShapes {
-  const { relabel, labelRank, least } = rule
+/** Steps whose times depend on the round that they are taken in: those stay as recorded. */
+function differingSteps(flows: FlowSet, rule: FoldRule): ReadonlySet<string> {
+  const times = new RoundTimes()
+  if (rule.similar === 1) return times.differing(rule.similar)
+  for (const { requests, steps, repeated } of foldedShapes(flows, rule)) {
+    if (steps.length === 0) continue
+    const own = repeated()
+    for (const request of requests) times.add(own, flows.latencies(request))
+  }
+  return times.differing(rule.similar)
+}
+
+function foldShapes(flows: FlowSet, rule: FoldRule): FoldedShapes {
   const differing = differingSteps(flows, rule)
   const graphs: (FoldedGraph | undefined)[] = []
   const sources: (Uint32Array | undefined)[] = []
   const logicalOf: (Uint32Array | undefined)[] = []
   const latencies: Float64Array[] = new Array(flows.size)
   let unfinished = 0
-  const { offsets, rows } = groupRows(flows.shapeOf, flows.shapes.size)
-  for (let shape = 0; shape < flows.shapes.size; shape++) {
-    const requests = rows.subarray(offsets[shape], offsets[shape + 1])
-    if (requests.length === 0) continue
-    const graph = { labels: relabel(shape), ...shapeEdges(flows, shape) }
-    const { steps, graph: after, sources: from, gaveUp } = foldGraph(graph, { labelRank, least })
-    if (gaveUp) unfinished++
-    const logical = logicalEdges(graph.from, { steps, graph: after })
-    const differs =
-      differing.size > 0 && repeatedSteps(graph, logical).some(({ key }) => differing.has(key))
+  for (const found of foldedShapes(flows, rule)) {
+    const { shape, requests, recorded: graph, repeated, steps, graph: after } = found
+    if (found.gaveUp) unfinished++
+    const differs = differing.size > 0 && repeated().some(({ key }) => differing.has(key))
     if (steps.length === 0 || differs) {
       for (const request of requests) latencies[request] = flows.latencies(request)
       continue
     }
     graphs[shape] = after
-    sources[shape] = from
-    logicalOf[shape] = logical
-    const folders = steps.map((step) => new LatencyFolder(step, labelRank))
+    sources[shape] = found.sources
+    logicalOf[shape] = logicalEdges(graph.from, found)
+    const folders = steps.map((step) => new LatencyFolder(step, rule.labelRank))
     for (const request of requests) {
       const responseTimeUs = flows.responseTimeUs[request]!
       const recorded = flows.latencies(request)
@@ -477,7 +474,7 @@ export function foldShapes(flows: FlowSet, rule: FoldRule): FoldedShapes {
   return { graphs, sources, logicalOf, unfinished, ...joined(latencies) }
 }
 
-export function shapeEdges({ shapes }: FlowSet, shape: number) {
+function shapeEdges({ shapes }: FlowSet, shape: number) {
   return { from: shapes.from(shape), to: shapes.to(shape) }
 }
 

@@ -316,11 +316,7 @@ export class LaneGrower {
  * Returns the order of lanes along their edges: first the lanes that most others wait for, then those entered but not
  * left, then by color. `undefined` if they wait in a circle.
  */
-export function orderLanes(
-  graph: FoldedGraph,
-  lanes: Lanes,
-  colors: LazyColors,
-): Uint32Array | undefined {
+function orderLanes(graph: FoldedGraph, lanes: Lanes, colors: LazyColors): Uint32Array | undefined {
   const { count } = lanes
   const { from, to, entered, left } = laneSteps(graph, lanes)
   const fromEnd = graphDepths(count, to, from)
@@ -376,7 +372,7 @@ export type RepetitionMatch = readonly ReadonlyMap<number, number>[]
  * none. A repetition must lie within one lane and have a counterpart in all others, or hold the same parts of all
  * lanes.
  */
-export function matchRepetitions(
+function matchRepetitions(
   graph: FoldedGraph,
   lanes: Lanes,
   order: Uint32Array,

@@ -202,7 +202,7 @@ interface GainRatioOptions {
  * Returns C4.5's choice: the column with the highest gain ratio among those that gain about the average. Gain alone
  * would favor columns with many values, and the ratio alone cuts that separate a few rows. Undefined if none gains.
  */
-export function chooseByGainRatio(
+function chooseByGainRatio(
   scorer: GainRatioScorer,
   columns: readonly CodedColumn[],
   { rows }: NodeRows,
@@ -441,7 +441,7 @@ const PAYS = 0.1
 const COLLAPSE = 1e-3
 
 /** Makes leaves of subtrees with no fewer errors. Source: C4.5 release 8, `build.c`. */
-export function collapseTree(node: ClassificationNode): ClassificationNode {
+function collapseTree(node: ClassificationNode): ClassificationNode {
   if (node.kind === 'leaf' || errorsOfLeaf(node) <= errorsOfTree(node) + COLLAPSE)
     return asLeaf(node)
   return { ...node, children: node.children.map(collapseTree) }
@@ -451,7 +451,7 @@ export function collapseTree(node: ClassificationNode): ClassificationNode {
  * Makes leaves, from below, of subtrees not expected to make fewer errors on new rows. Source:
  * Quinlan 1993, §4.2.
  */
-export function pruneTree(node: ClassificationNode, confidence: number): ClassificationNode {
+function pruneTree(node: ClassificationNode, confidence: number): ClassificationNode {
   if (node.kind === 'leaf') return node
   const pruned = { ...node, children: node.children.map((child) => pruneTree(child, confidence)) }
   const expected = expectedErrors(pruned, confidence)

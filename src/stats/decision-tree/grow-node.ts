@@ -245,7 +245,7 @@ export function divideByBranches(column: CodedColumn, branches: readonly number[
   return { test, width: branches.length, ...byTable(column, branches.map(single)) }
 }
 
-export function divideBySets(
+function divideBySets(
   column: CodedColumn,
   sets: readonly [readonly number[], readonly number[]],
 ): CodeDivision {

@@ -6,7 +6,6 @@ import {
   requireNumbers,
 } from '../../core/errors.ts'
 import { midranks } from '../midranks.ts'
-import { requireOneOf } from '../require-option.ts'
 import { requireWeights, worthOf } from '../weighted-sample.ts'
 import { chooseBinary, growTree, type NodeRows, type NodeTarget, ValueGroups } from './grow-node.ts'
 import type { RegressionTree, TargetContent, TreeColumn, TreeOptions } from './tree.ts'
@@ -14,16 +13,11 @@ import type { RegressionTree, TargetContent, TreeColumn, TreeOptions } from './t
 export interface RegressionTreeOptions extends TreeOptions {
   /** Least weight of rows on both sides of a split; a hundredth of the rows, 5 at least. */
   readonly minLeaf?: number | undefined
-  /**
-   * Scale of the squares: `'values'` (default) finds the largest costs; `'ranks'`, the order of the targets alone, is
-   * not affected by a few extreme ones.
-   */
-  readonly scale?: 'values' | 'ranks' | undefined
   /** Whether to drop splits whose `p` exceeds `alpha`; default true. */
   readonly prune?: boolean | undefined
 }
 
-const OPTIONS = ['minLeaf', 'scale', 'prune', 'alpha', 'exclude', 'maxDepth', 'weights']
+const OPTIONS = ['minLeaf', 'prune', 'alpha', 'exclude', 'maxDepth', 'weights']
 const MIN_WEIGHT = 0.01
 const MIN_LEAF = 5
 const LEAF_SHARE = 0.01
@@ -37,7 +31,7 @@ const LEAF_SHARE = 0.01
  * their cuts; the first of equally good ones is taken (`tied` has the others). Rows with a missing
  * value are divided among both sides as the others are.
  *
- * With `prune` a split must not be chance: whatever `scale` is, ranks of the target are tested, as
+ * With `prune` a split must not be chance: ranks of the target are tested, as
  * one extreme latency suffices to make a split on nothing look good in squared error (F tests are
  * no guard: they take it for a mean). p counts all cuts of all columns of the node; see
  * `selectedCutP` for the test. There is no pruning afterwards, so no part of the rows need be held
@@ -68,10 +62,9 @@ export function growRegressionTree(
   requireList('columns', columns, 'name', 'kind')
   requireNumbers({ target })
   rejectUnknownOptions(options, OPTIONS)
-  const { scale = 'values', prune = true, alpha = 0.01, weights } = options
+  const { prune = true, alpha = 0.01, weights } = options
   const size = weights === undefined ? target.length : worthOf(target, weights)
   const { minLeaf = Math.max(MIN_LEAF, Math.ceil(LEAF_SHARE * size)) } = options
-  requireOneOf('scale', scale, ['values', 'ranks'])
   const wrong = target.findIndex((value) => !Number.isFinite(value))
   if (wrong >= 0) throw new OptionError(`target[${wrong}]`, target[wrong], 'a finite number')
   requireWeights(target, weights)
@@ -82,12 +75,12 @@ export function growRegressionTree(
     {
       limitValues: false,
       leastWeight: MIN_WEIGHT,
-      values: [target, scale === 'ranks' ? ranks : target, ranks],
+      values: [target, ranks],
       lookAt(admitted) {
         const groups = ValueGroups.for(admitted, target.length)
         const binary = { minLeaf, alpha: prune ? alpha : undefined, gainScale: 1 }
-        return (node, { columns: narrowed, values: [own, explained, scores] }) => ({
-          content: targetContent(node, own!),
+        return (node, { columns: narrowed, values: [explained, scores] }) => ({
+          content: targetContent(node, explained!),
           choose: () => {
             const wanted = nodeTarget(node, explained!, scores!)
             if (wanted.weight < 2 * minLeaf - 1e-9 || !(wanted.squares > 0)) return undefined

@@ -1,7 +1,7 @@
 import { sum } from 'd3-array'
 import { most } from '../../core/options.ts'
 import { amountsName, formatAmount } from '../../core/quantity.ts'
-import { counted, grouped, percent, tooltipText } from '../../core/words.ts'
+import { counted, grouped, tooltipText } from '../../core/words.ts'
 import type { Anomalies, Anomaly, AnomalyGroup } from '../../explain/variance/find-anomalies.ts'
 import { durationAxis } from './axes.ts'
 import {
@@ -26,12 +26,10 @@ const MAX_USUAL = 150
 const MAX_UNLIKE = 60
 /** A logarithmic axis when the longest time is more than this many times the shortest. */
 const WIDE = 8
-const RARE = 'rare structure'
 const KINDS = [
   { name: 'usual', color: PALETTE.rest },
   { name: 'the median of these', color: PALETTE.text },
   { name: 'far out', color: PALETTE.change },
-  { name: RARE, color: PALETTE.change },
 ] as const
 
 /** Returns the requests of a group that are drawn as unlike the others. */
@@ -40,35 +38,28 @@ export function unlikeOf({ members }: AnomalyGroup): readonly number[] {
 }
 
 /**
- * Draws each kind of request that has anomalies as a strip of response times: those far out, or of a rare structure, on
- * one scale with the others.
+ * Draws each kind of request that has anomalies as a strip of response times: those far out, on one
+ * scale with the others.
  */
 export const anomaliesChart = defineChart(
   { limit: most(12, 'kinds of request', 'Maximum number of kinds of request drawn') },
   (found: Anomalies, { limit }) => {
-    const { categories, options, groups: all } = found
+    const { categories, groups: all } = found
     const { quantity: of } = categories.flows
     const strips = all.slice(0, limit)
     const labels = distinctTexts(strips, 44, (strip) => nameOf(found, strip))
     const rows = strips.flatMap((strip, i) => dotsOf(found, strip, labels[i] as string))
     const times = rows.map(({ us }) => us)
-    const isRare = rows.some(({ kind }) => kind === RARE)
     const [lowUs, highUs] = [Math.min(...times), Math.max(...times)]
     const x = durationAxis({ lowUs, highUs, title: amountsName(of), of }, WIDE)
     const y = rowNames({ grid: true })
     const color = colorBy(KINDS, rows)
-    const { domain } = color['scale'] as { readonly domain: readonly string[] }
-    const shapes = domain.map((name) => (name === RARE ? 'diamond' : 'circle'))
-    const unlike = sum(found.anomalies, ({ farOut, requests }) => (farOut ? requests : 0))
+    const unlike = sum(found.anomalies, ({ requests }) => requests)
     return framedChart(
       {
         title: 'Requests unlike the others of their kind',
-        none: strips.length === 0 && 'No request is far out, and no structure is rare.',
-        subtitle: [
-          `Each dot is a request. ${counted(unlike, 'request')} in ${counted(all.length, 'kind')} of request are unlike the others.`,
-          isRare &&
-            `Diamonds: a structure that at most ${percent(options.tail)} of the requests with this root have.`,
-        ],
+        none: strips.length === 0 && 'No request is far out.',
+        subtitle: `Each dot is a request. ${counted(unlike, 'request')} in ${counted(all.length, 'kind')} of request are unlike the others.`,
         omissions: onlyFirst(limit, all.length, 'kind'),
         width: 740,
       },
@@ -84,7 +75,6 @@ export const anomaliesChart = defineChart(
               y,
               yOffset: apart('offset'),
               color,
-              shape: { ...color, scale: { domain, range: shapes } },
               size: { field: 'size', type: 'quantitative', scale: null, legend: null },
               tooltip: tooltip({ trace: 'trace', took: 'took' }),
             },
@@ -133,10 +123,9 @@ function dotsOf({ categories }: Anomalies, strip: AnomalyGroup, label: string) {
         took: formatAmount(us, quantity),
       }
     }
-  const [first] = strip.anomalies
   return [
     ...thinned(strip.usual, MAX_USUAL).map(dot('usual', DOT.usual)),
     ...strip.typical.map(dot('the median of these', DOT.typical)),
-    ...unlikeOf(strip).map(dot(first?.kind === 'rare' ? RARE : 'far out', DOT.unlike)),
+    ...unlikeOf(strip).map(dot('far out', DOT.unlike)),
   ]
 }

@@ -5,9 +5,7 @@ import { type PrintedWarning, warningLines } from '../../compare/fairness/compar
 import { formatAmount, TIME } from '../../core/quantity.ts'
 import { leftOutLines, MAX_WIDTH, tableOf } from '../../core/text-layout.ts'
 import { counted, grouped, percent, pValue, shortTexts, tooltipText } from '../../core/words.ts'
-import { findBlindSpots, MIN_REQUESTS, recordText } from '../../explain/blind-spots.ts'
 import type { EdgeVariance } from '../../explain/variance/category-variance.ts'
-import type { SpreadComparison } from '../../explain/variance/compare-spreads.ts'
 import type { Anomalies } from '../../explain/variance/find-anomalies.ts'
 import {
   type CategorySpread,
@@ -15,6 +13,8 @@ import {
   type VarianceSources,
 } from '../../explain/variance/find-variance.ts'
 import type { MergedBehaviors } from '../../explain/variance/merged-behaviors.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
+import type { KsResult } from '../../stats/ks-two-sample.ts'
 import { AFTER, BEFORE } from '../../traces/period.ts'
 import { rootName } from '../charts/node-names.ts'
 
@@ -22,23 +22,21 @@ export interface VarianceResults {
   readonly variance: VarianceSources
   /** Anomalies, with `--anomalies`. */
   readonly anomalies: Anomalies | null
-  readonly spreads: SpreadComparison | null
+  /** Variances within categories, before against after; `null` for one period. */
+  readonly spreads: KsResult | null
   readonly warnings: readonly PrintedWarning[]
   readonly limit: number
 }
 
 const MAX_NAME_LENGTH = 160
-const MOST = { categories: 5, edges: 3, merged: 3, spots: 3, spreads: 5 } as const
-/** Smallest share of the variance that is worth another span. */
-const MIN_GAIN = 0.05
+const MOST = { categories: 5, edges: 3, merged: 3 } as const
 
-/** Writes categories by the variance of their response times, its sources, and what to record next. */
+/** Writes categories by the variance of their response times, and its sources. */
 export function varianceText(results: VarianceResults, { width = MAX_WIDTH } = {}): string {
   const { variance, anomalies, spreads, warnings, limit } = results
   const { ranked } = variance
   const shown = ranked.slice(0, limit)
   const both = spreads !== null
-  const spots = blindSpotsText(variance, both)
   const { quantity } = variance.categories.flows
   const nameOf = kindNames(ranked, variance.categories)
   const names = shortTexts(shown.map(nameOf), MAX_NAME_LENGTH)
@@ -63,10 +61,9 @@ export function varianceText(results: VarianceResults, { width = MAX_WIDTH } = {
     ...shown
       .slice(0, MOST.categories)
       .map((spread) => sourceText(variance, spread, { name: nameOf(spread), both })),
-    ...mergedText(variance, both, spots.length > 0),
-    ...spots,
+    ...mergedText(variance, both),
     ...(anomalies === null ? [] : [anomalies.text()]),
-    ...(spreads === null ? [] : [spreadsText(spreads)]),
+    ...(spreads === null ? [] : [spreadsText(spreads, variance.categories.flows)]),
     ...leftOutLines(ranked.length - shown.length),
   ].join('\n\n')
 }
@@ -180,12 +177,7 @@ function edgeText(edge: EdgeVariance, edges: readonly EdgeVariance[]): string {
   return `${tooltipText(from)} → ${tooltipText(to)}${round}${number}`
 }
 
-/** @param isRanked whether steps to instrument are ranked elsewhere */
-function mergedText(
-  { merged, categories }: VarianceSources,
-  both: boolean,
-  isRanked: boolean,
-): string[] {
+function mergedText({ merged, categories }: VarianceSources, both: boolean): string[] {
   if (merged.length === 0) return []
   const { quantity } = categories.flows
   const part = ({ requests, medianUs }: MergedBehaviors['faster']) =>
@@ -205,7 +197,7 @@ function mergedText(
   return [
     ...block(
       'Instrument here: these steps do two things that the trace does not tell apart.',
-      merged.filter(({ toldBy }) => toldBy === null && !isRanked),
+      merged.filter(({ toldBy }) => toldBy === null),
     ),
     ...block(
       'These steps do two things; an attribute tells which:',
@@ -214,35 +206,8 @@ function mergedText(
   ]
 }
 
-function blindSpotsText({ categories: { flows } }: VarianceSources, both: boolean): string[] {
-  const period = both ? AFTER : BEFORE
-  if (flows.quantity !== TIME || flows.wholes(period) < MIN_REQUESTS) return []
-  const { spots } = findBlindSpots(flows, { period: both ? 'after' : 'before' })
-  const lines = spots
-    .filter(({ gain }) => gain >= MIN_GAIN)
-    .slice(0, MOST.spots)
-    .map((spot, i) => `   ${i + 1}. ${percent(spot.gain)}: ${recordText(spot)}`)
-  if (lines.length === 0) return []
-  const title = `Record next${both ? ' (after)' : ''}, by share of the response-time variance that nothing recorded explains:`
-  return [[title, ...lines].join('\n')]
-}
-
-function spreadsText({ overall, tests, changed, categories }: SpreadComparison): string {
-  if (tests.length === 0)
-    return 'No category is large enough in both periods to compare its spread.'
-  const { quantity } = categories.flows
-  const lines = changed.slice(0, MOST.spreads).map(({ category, test, q }) => {
-    const [before, after] = [test.beforeDeviation, test.afterDeviation].map((amount) =>
-      formatAmount(amount, quantity),
-    )
-    return `   category ${category}, ${tooltipText(categories.root(category))}: ${before} → ${after} from the median, ${pValue(q, 'q')}`
-  })
-  const more = changed.length - lines.length
-  return [
-    `Spread of ${quantity === TIME ? 'response times' : quantity.name}, before against after: ${pValue(overall.p)} over all categories; ` +
-      `it changed in ${changed.length} of ${counted(tests.length, 'category', 'categories')}` +
-      `${changed.length === 0 ? '.' : ':'}`,
-    ...lines,
-    ...(more > 0 ? [`   … and ${more} more`] : []),
-  ].join('\n')
+function spreadsText({ p, beforeCount }: KsResult, { quantity }: FlowSet): string {
+  if (beforeCount === 0) return 'No category is large enough in both periods to compare its spread.'
+  const what = quantity === TIME ? 'response times' : quantity.name
+  return `Spread of ${what}, before against after: ${pValue(p)} over ${counted(beforeCount, 'category', 'categories')}.`
 }

@@ -324,7 +324,7 @@ export function divergenceTo(
  * Returns the area between the distribution functions of two profiles, by how much requests would have to move on
  * average to get from one to the other, µs; and the largest gap between them.
  */
-export function profileGaps(one: LatencyProfile, other: LatencyProfile) {
+function profileGaps(one: LatencyProfile, other: LatencyProfile) {
   let [i, j, own, theirs, gap] = [0, 0, 0, 0, 0]
   let [wasserstein, ks] = [0, 0]
   let from = Math.min(one.latencyUs[0]!, other.latencyUs[0]!)
@@ -480,7 +480,7 @@ export function countTimes(
 }
 
 /** Counts the requests of each kind, by stretch of time. */
-export function countKinds(
+function countKinds(
   before: EvidenceSample,
   after: EvidenceSample,
   stretches: Stretches,

@@ -30,7 +30,6 @@ import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
 import { chooseFeature, type FeatureChoice } from '../scenarios/features.ts'
 import { isAbout, placesOf } from '../scenarios/finding-places.ts'
 import type { Candidate, Scenario } from '../scenarios/scenario.ts'
-import { factorsOption, requireFactors } from '../scenarios/single-changes.ts'
 import {
   DIVERGENCES,
   type Evaluation,
@@ -448,7 +447,7 @@ export interface ExplainedFinding {
  * Lays to each finding the best significant cause that is about the same: the work of the same service,
  * the way between the same two, the calls that the same operation makes, and into the same direction.
  */
-export function matchFindings(
+function matchFindings(
   findings: readonly Finding[],
   ranked: readonly DiagnosedScenario[],
   paths: CallPaths,
@@ -563,7 +562,7 @@ function furtherOf(
  *
  * Divergence alone rewards any large change; certainty alone rewards changes that nobody waits for.
  */
-export function rankScenarios(evaluations: readonly Evaluation[]): number[] {
+function rankScenarios(evaluations: readonly Evaluation[]): number[] {
   const keys = evaluations.map(({ key }) => key)
   return evaluations
     .map((_, row) => row)
@@ -666,7 +665,12 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
     accepts: (value) => value === null || Array.isArray((value as Finding)?.steps),
     expected: 'a finding of compare, or null',
   }),
-  factors: factorsOption([0.5, 0.8, 1.25, 2]),
+  factors: custom<readonly number[]>({
+    default: [0.5, 0.8, 1.25, 2],
+    sentence: 'Factors that times are multiplied by if the target is no traces',
+    accepts: Array.isArray,
+    expected: 'a list of numbers, 0 or more',
+  }),
   similarity: EXECUTION_MODEL_OPTIONS.similarity,
   service: EXECUTION_MODEL_OPTIONS.service,
   operation: EXECUTION_MODEL_OPTIONS.operation,
@@ -690,4 +694,13 @@ export function diagnosisOptions(given: Partial<DiagnosisOptions>): DiagnosisOpt
   }
   requireFactors(options.factors)
   return options
+}
+
+/** @throws OptionError for a factor below 0, or none at all */
+function requireFactors(factors: readonly number[]): void {
+  if (factors.length === 0) throw new OptionError('factors', 'empty', 'at least one factor')
+  for (const [i, factor] of factors.entries()) {
+    if (factor >= 0 && factor < Number.POSITIVE_INFINITY) continue
+    throw new OptionError(`factors[${i}]`, factor, 'a number from 0 up')
+  }
 }

@@ -328,7 +328,7 @@ interface HeldPair {
 }
 
 /** Returns the pairs of nodes that `keep` keeps, by how many calls of a group have them; not closed. */
-export function pairsWhere(
+function pairsWhere(
   { precedences, calls, nodes }: WeighedOrders,
   group: Group,
   keep: (pair: HeldPair) => boolean,
@@ -371,7 +371,7 @@ function measured(orders: WeighedOrders, group: Group, times: OrderTimes) {
  * Without this, work that is sequential in most calls and parallel in the others would be recomputed as parallel in
  * all.
  */
-export function splitByWaiting(orders: WeighedOrders, group: Group, times: OrderTimes): Group[] {
+function splitByWaiting(orders: WeighedOrders, group: Group, times: OrderTimes): Group[] {
   if (group.length < 2) return [group]
   const { total, least, spread, isEnough } = measured(orders, group, times)
   if (!isEnough) return [group]
@@ -402,7 +402,7 @@ export function splitByWaiting(orders: WeighedOrders, group: Group, times: Order
  * Returns the pairs that all but a few calls of a group wait for: too few for a flow of their own, which is no reason
  * to forget the pair in the others. Not closed.
  */
-export function usuallyAwaited(orders: WeighedOrders, group: Group, times: OrderTimes): Precedence {
+function usuallyAwaited(orders: WeighedOrders, group: Group, times: OrderTimes): Precedence {
   const { total, least, spread, isEnough } = measured(orders, group, times)
   if (!isEnough) return new Precedence(orders.nodes)
   let left = MAX_PAIRS

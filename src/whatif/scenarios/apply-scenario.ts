@@ -25,7 +25,7 @@ export const PERIOD_OPTIONS = defineOptions({
 })
 
 /** @throws OptionError for a period that the models were not learned from */
-export function requirePeriod(models: ExecutionModels, period: Period): void {
+function requirePeriod(models: ExecutionModels, period: Period): void {
   if (period < models.forests.length) return
   throw new OptionError('period', period, 'a period that was learned: 0, or 1 of two')
 }

@@ -353,7 +353,7 @@ interface Callees {
  * Callers pair by the rank of their number of calls, weighted. If a call makes more calls, its extra time is what its
  * partner in the target would save without the last of them. If it makes fewer, it saves the time of its own last ones.
  */
-export function countCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
+function countCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
   const { paths } = context
   // Operations do not pair with each other.
   return groupsByName(paths, group.paths).flatMap((callers) =>

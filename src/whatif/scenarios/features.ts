@@ -316,7 +316,7 @@ export function largeParts(partition: Partition, least: number): number[] {
 }
 
 /** Returns a feature of single calls, which requests have by their first one. */
-export function callFeature(
+function callFeature(
   name: string,
   namesOf: (model: RequestModel) => (call: number) => string | undefined,
 ): Feature {
@@ -332,8 +332,8 @@ export function callFeature(
 }
 
 /** Parts of a feature of presence. */
-export const PRESENT = 'present'
-export const ABSENT = 'absent'
+const PRESENT = 'present'
+const ABSENT = 'absent'
 
 /** The attribute that holds names of the events of a span. */
 const EVENT_KEY = 'event'
@@ -549,7 +549,7 @@ function thresholds(node: RegressionNode): number[] {
  * Returns the value of an attribute: of a call, on its own spans; of a request, on the first of its calls that has it.
  * With a pattern, whether the value (as text) fits it: `fits`, `fits not`, or `absent`.
  */
-export function attributeFeature(
+function attributeFeature(
   key: string,
   { pattern, edges }: { readonly pattern?: RegExp; readonly edges?: readonly number[] } = {},
 ): Feature {
@@ -566,7 +566,7 @@ export function attributeFeature(
 }
 
 /** Whether a call, or any call of a request, has an attribute, or an event `event:NAME`. */
-export function presenceFeature(key: string): Feature {
+function presenceFeature(key: string): Feature {
   const name = key.startsWith(EVENT) ? key : PRESENCE + key
   return recordedFeature(name, key, (value) => (value === undefined ? ABSENT : PRESENT))
 }
@@ -606,4 +606,4 @@ function binName(value: number, edges: readonly number[]): string | undefined {
 }
 
 /** Prefix of the names from `binName`. */
-export const BIN = /^[>≤] /
+const BIN = /^[>≤] /

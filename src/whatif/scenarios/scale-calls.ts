@@ -89,7 +89,7 @@ function change({ factor, addUs }: Scaling): { newTime: NewTime; words: string }
 }
 
 /** @throws OptionError if there is none, with a list of the existing ones */
-export function matchingPaths(
+function matchingPaths(
   paths: CallPaths,
   { service, operation }: Pick<Scaling, 'service' | 'operation'>,
 ): number[] {

@@ -249,16 +249,6 @@ describe('tier 2', () => {
       'Category 0 has no edge 9. Give a number from the column edge of .table(), 0 to 0.',
     )
   })
-
-  test('marks show in the table', () => {
-    const graphs = rows(
-      ['disk', 'reply'],
-      Array.from({ length: 20 }, (_, i) => [i, 3]),
-    )
-    const mark = { from: 'start', to: 'disk done', kind: 'intrinsic' } as const
-    const found = findVariance(categorize(buildFlows(makeGraphs(graphs))), { marks: [mark] })
-    expect(found.category(0).edges.map((each) => each.mark)).toEqual(['intrinsic', null])
-  })
 })
 
 describe('covariances', () => {

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
-import { compareSpreads } from '../../../src/explain/variance/compare-spreads.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
-import { parseVarianceMarks } from '../../../src/explain/variance/variance-marks.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
@@ -76,23 +74,8 @@ test('an edge that few requests have comes behind those with a larger share', ()
   expect(rarely?.varianceUs2).toBeGreaterThan(10 * (edges[0]?.varianceUs2 as number))
 })
 
-test('a mark on an edge that no category has is named', () => {
-  const categories = categorize(buildFlows(makeGraphs(waits((i) => i))))
-  const gone = { from: 'start', to: 'tape', kind: 'intrinsic' } as const
-  const marks = [gone, { from: 'start', to: 'disk', kind: 'intentional' }] as const
-  const variance = findVariance(categories, { marks })
-  expect(variance.unused).toEqual([gone])
-  expect(variance.displayText()).toContain('No category has these marked edges: start → tape.')
-})
-
-test('a file of marks may begin with a byte order mark', () => {
-  const text = '\uFEFF{ "schema": "flowdelta.variance-marks/1", "marks": [] }'
-  expect(parseVarianceMarks(text)).toEqual([])
-})
-
 test('flows that are not categorized are refused with what to do', () => {
   const flows = buildFlows(makeGraphs(waits((i) => i)))
   expect(() => findVariance(flows as never)).toThrow('findVariance(categorize(flows))')
-  expect(() => compareSpreads(flows as never)).toThrow('compareSpreads(categorize(flows))')
   expect(() => findVariance(null as never)).toThrow('findVariance(comparison) got null')
 })

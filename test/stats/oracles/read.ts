@@ -21,13 +21,10 @@ interface Pair extends Samples {
   /** Only without ties. */
   readonly exact?: BySide
   readonly wasserstein: number
-  /** Only for 3 values or more. */
-  readonly brownForsythe?: { readonly statistic: number; readonly p: number }
 }
 
 interface BootstrapCase {
   readonly measure: 'mean' | 'median'
-  readonly method: 'percentile' | 'bca'
   readonly level: number
   readonly low: number
   readonly high: number

@@ -36,7 +36,7 @@ function everyChart(comparison: Comparison): (Chart | Drawing)[] {
     plot(comparison, 'variation', { large: 2 }),
     plot(explanation, 'differences'),
     plot(explanation),
-    plot(findVariance(comparison).anomalies({ tail: 0.5 })),
+    plot(findVariance(comparison).anomalies()),
   ]
 }
 

@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Chart } from '../../../src/views/charts/chart.ts'
 import { latencyProfilesChart } from '../../../src/views/charts/latency-profiles.ts'
-import {
-  diagnosisChart,
-  diagnosisRows,
-  singleChangesChart,
-} from '../../../src/views/charts/what-if.ts'
+import { diagnosisChart, diagnosisRows } from '../../../src/views/charts/what-if.ts'
 import { groupedModel } from '../../../src/views/drawing/drawn-stages.tsx'
 import { plot } from '../../../src/views/plot.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
@@ -13,7 +9,6 @@ import { learnExecutionModels } from '../../../src/whatif/models/execution-model
 import { LatencyProfile } from '../../../src/whatif/recompute/latency-profile.ts'
 import { applyScenario, ScenarioProfile } from '../../../src/whatif/scenarios/apply-scenario.ts'
 import { scaleCalls } from '../../../src/whatif/scenarios/scale-calls.ts'
-import { findSingleChanges } from '../../../src/whatif/scenarios/single-changes.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { dataOf, EXPRESSIONS, expectDrawable, partsOf } from './fixture.ts'
@@ -152,31 +147,6 @@ describe('a diagnosis', () => {
   })
 })
 
-describe('single changes', () => {
-  test('a bar for each service and factor, from what was recorded', () => {
-    const changes = findSingleChanges(models)
-    const chart = singleChangesChart(changes, { limit: 2 })
-    const [p50] = dataOf(chart)
-    expect(p50?.map(({ factor }) => factor)).toEqual(['× 0.5', '× 2', '× 0.5', '× 2'])
-    expect(p50?.every(({ fromUs }) => fromUs === changes.before.p50Us)).toBe(true)
-    expect(chart.description).toContain('Shows the 2 of 5 services that move the mean furthest.')
-    expectDrawable(chart)
-  })
-
-  test('without effect are left out and counted', () => {
-    const chart = singleChangesChart(findSingleChanges(models, { part: 'network' }))
-    expect(chart.description).toContain('Leaves out 1 service without any effect.')
-    expectDrawable(chart)
-    const one = learnExecutionModels(makeSpans([{ id: 'a', startUs: 0, endUs: 9 }]))
-    const alone = findSingleChanges(one, { part: 'network' })
-    const none = singleChangesChart(alone)
-    expect(none.description).toContain(
-      'No service moves the response times by the network time to it.',
-    )
-    expectDrawable(none)
-  })
-})
-
 /** A request whose root makes calls at these times. */
 function rootWith(calls: readonly (readonly [string, number, number, Partial<SpanSketch>?])[]) {
   return makeSpans(
@@ -283,7 +253,6 @@ test.each([HOSTILE, `'+datum.constructor('alert(1)')()+'`, '"]}}, \u202etxt', 'x
     const charts = [
       latencyProfilesChart(found.profile(1), { targetName: found.targetTitle }),
       diagnosisChart(found),
-      singleChangesChart(findSingleChanges(found.models)),
       plot(found.models, 'model', { id: 0 }),
     ]
     for (const chart of charts) {

@@ -55,7 +55,6 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
   '06-variance.ipynb': [
     /Shares of all parts add up to 100 %\./,
     /C² is below 1 in 32 of 46 large categories/,
-    /"kind":"intentional"/,
     /Slow requests, far out in their category: \d+ requests in \d+ categories/,
   ],
   '07-hdfs.ipynb': [
@@ -81,7 +80,6 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /25\s+frontend\s+NFS3 WRITE\s+3\s+3\s+259/,
     /Execution model 25: frontend NFS3 WRITE\nExplains 259 calls to it before, 8 % of all/,
     /storage-data SN WRITE × 0\.5: p50\s3\d\d\sµs/,
-    /Shows the 8 of 29 operations that move the mean furthest/,
     /mean\s+613\.5\s+584\.\d/,
     /Closest: own time of storage-data SN WRITE just before it replies, as after, 8\d % of the way/,
     /own time of storage-meta SN WRITE just before it replies/,

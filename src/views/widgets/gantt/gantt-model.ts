@@ -12,11 +12,11 @@ import {
   text,
 } from '../../../core/options.ts'
 import { formatDuration, hasWords, spoken, tooltipText } from '../../../core/words.ts'
-import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
 import { buildFlows } from '../../../flows/build-flows.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../../flows/flow-set.ts'
 import { type NodeRecord, NodeRecords } from '../../../flows/node-records.ts'
 import { GRAVE_LEVELS, logsOfSpan } from '../../../traces/log-records.ts'
+import type { PeriodName } from '../../../traces/period.ts'
 import { SPAN_KINDS, SPAN_STATUSES } from '../../../traces/span-traces.ts'
 import type { TraceSet } from '../../../traces/trace-set.ts'
 import { type StretchUs, TIME_RANGE, toNanoseconds, uncovered } from '../../drawing/time-range.tsx'

@@ -23,7 +23,7 @@ export type VarianceDetail = VarianceData['details'][number]
 
 export type DetailEdge = VarianceDetail['edges'][number]
 
-/** Options of the explorer of variance, and its state; `large`, `period` and `marks` are those of `findVariance`. */
+/** Options of the explorer of variance, and its state; `large` and `period` are those of `findVariance`. */
 export const VARIANCE_WIDGET_OPTIONS = defineOptions({
   ...VARIANCE_OPTIONS,
   category: optionalNumber('Category that is open at first; null for none'),
@@ -117,7 +117,7 @@ function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: bo
   const covariances = isPartnered ? found.covariances(number) : null
   const covarying = covariances?.covarying ?? null
   return {
-    /** Whole labels, as marks need them; empty where they are too long to be carried. */
+    /** Whole labels; empty where they are too long to be carried. */
     ...(isCarried ? { from, to } : { from: '', to: '' }),
     edge: number,
     requests,

@@ -18,7 +18,6 @@ import {
   type VarianceOptions,
   type VarianceSources,
 } from '../../../explain/variance/find-variance.ts'
-import { markOf, type VarianceMark } from '../../../explain/variance/variance-marks.ts'
 import { squaredDuration, varianceShare, waterfallChart } from '../../charts/variance.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
 import { CellBar, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
@@ -41,13 +40,12 @@ const BAR = 44
 
 interface DetailsProps {
   readonly detail: VarianceDetail
-  readonly marks: readonly VarianceMark[]
   readonly chosen: number | null
   readonly onChoose: (edge: number | null) => void
 }
 
 /** Shows how edges add up to the variance of a category, and what the chosen one varies with. */
-function VarianceDetails({ detail, marks, chosen, onChoose }: DetailsProps) {
+function VarianceDetails({ detail, chosen, onChoose }: DetailsProps) {
   const { waterfall, edges } = detail
   const { spec } = useMemo(() => waterfallChart(waterfall), [waterfall])
   const edge = edges.find((each) => each.edge === chosen)
@@ -63,7 +61,7 @@ function VarianceDetails({ detail, marks, chosen, onChoose }: DetailsProps) {
         />
       </div>
       <div>
-        <Edges {...{ detail, marks, chosen, onChoose: toggle }} />
+        <Edges {...{ detail, chosen, onChoose: toggle }} />
         {edge === undefined ? (
           <p class="fd-soft">
             Choose an edge, here or in the chart, to see which edges vary with it.
@@ -76,11 +74,11 @@ function VarianceDetails({ detail, marks, chosen, onChoose }: DetailsProps) {
   )
 }
 
-interface EdgesProps extends Pick<DetailsProps, 'detail' | 'marks' | 'chosen'> {
+interface EdgesProps extends Pick<DetailsProps, 'detail' | 'chosen'> {
   readonly onChoose: (edge: number) => void
 }
 
-function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps) {
+function Edges({ detail: { edges, more }, chosen, onChoose }: EdgesProps) {
   const share = (each: DetailEdge) =>
     Number.isNaN(each.share) ? 'none' : varianceShare(each.share)
   return (
@@ -93,21 +91,15 @@ function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps)
           {
             title: 'edge on the critical path',
             still: ({ name }) => name,
-            cell: (each) => {
-              const kind = markOf(marks, each)?.kind
-              return (
-                <>
-                  <Button
-                    aria-pressed={each.edge === chosen}
-                    title={each.from === '' ? each.name : `${each.from} → ${each.to}`}
-                    onClick={() => onChoose(each.edge)}
-                  >
-                    {each.name}
-                  </Button>
-                  {kind === undefined ? null : <i class="fd-soft"> {kind}</i>}
-                </>
-              )
-            },
+            cell: (each) => (
+              <Button
+                aria-pressed={each.edge === chosen}
+                title={each.from === '' ? each.name : `${each.from} → ${each.to}`}
+                onClick={() => onChoose(each.edge)}
+              >
+                {each.name}
+              </Button>
+            ),
           },
           {
             title: 'share',
@@ -205,7 +197,6 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
   const data = useMemo(() => decodeColumns(props.data), [props.data])
   const [open, setOpen] = useState(data.open === null ? null : (data.spreads[data.open] ?? null))
   const [edge, setEdge] = useState<number | null>(null)
-  const { marks } = data.of
   const { categories: isPaneOpen } = options
   const show = (row: SpreadRow | null) => {
     setOpen(row)
@@ -228,10 +219,7 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
           </code>
         </p>
       ) : (
-        <VarianceDetails
-          key={open.detail}
-          {...{ detail, marks, chosen: edge, onChoose: setEdge }}
-        />
+        <VarianceDetails key={open.detail} {...{ detail, chosen: edge, onChoose: setEdge }} />
       )}
       <StateCode code={varianceCode({ ...data, name: call.name }, { open, edge })} />
       <div class="fd-bar">
@@ -396,14 +384,10 @@ interface VarianceState {
 }
 
 export function varianceCode(
-  {
-    name,
-    isStage,
-    of: { large, period, marks },
-  }: { name: string; isStage: boolean; of: VarianceOptions },
+  { name, isStage, of: { large, period } }: { name: string; isStage: boolean; of: VarianceOptions },
   { open, edge }: VarianceState,
 ): string {
-  const options = optionsCode(VARIANCE_OPTIONS, { large, period, marks })
+  const options = optionsCode(VARIANCE_OPTIONS, { large, period })
   const stage = isStage
     ? name
     : `findVariance(${[name, options].filter((part) => part !== '').join(', ')})`
@@ -425,11 +409,10 @@ export const varianceWidget = defineWidget({
   options: VARIANCE_WIDGET_OPTIONS,
   data: (
     stage: Comparison | VarianceSources,
-    { large, period, marks, category, limit, name },
+    { large, period, category, limit, name },
   ): EncodedColumns<VarianceData> => {
     const comparison = stage instanceof Comparison ? stage : null
-    const variance =
-      stage instanceof Comparison ? findVariance(stage, { large, period, marks }) : stage
+    const variance = stage instanceof Comparison ? findVariance(stage, { large, period }) : stage
     if (category !== null && !variance.ranked.some((spread) => spread.category === category)) {
       const expected = `the number of a category of more than ${variance.options.large} requests`
       throw new OptionError('category', category, expected)

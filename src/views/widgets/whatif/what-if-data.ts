@@ -1,3 +1,4 @@
+import { group, sort } from 'd3-array'
 import type { CallName, CallPaths } from '../../../calls/call-paths.ts'
 import { codeText } from '../../../core/code-literals.ts'
 import { FlowdeltaError } from '../../../core/errors.ts'
@@ -24,7 +25,6 @@ import { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { combineScenarios, parseScenario } from '../../../whatif/scenarios/parse-scenario.ts'
 import { SCALE_OPTIONS, scaleCalls } from '../../../whatif/scenarios/scale-calls.ts'
 import type { Scenario } from '../../../whatif/scenarios/scenario.ts'
-import { findSingleChanges } from '../../../whatif/scenarios/single-changes.ts'
 import { diagnosisRows } from '../../charts/what-if.ts'
 import { STAGE_NAME } from '../define-widget.ts'
 import { restoreRequests, sampleRequests } from './request-sample.ts'
@@ -262,21 +262,23 @@ function carriedDiagnosis(diagnosis: LatencyDiagnosis) {
   }
 }
 
+/** Returns the services, or operations, with the effect of each in half the time: the largest of server time first. */
 function rowsOf(models: ExecutionModels, by: WhatIfUnit): CarriedRow[] {
   const { paths } = models
-  const keyOf = ({ service, operation }: CallName) => JSON.stringify([service, operation])
-  const pathOf = new Map(paths.all().map((path) => [keyOf(nameOf(paths, path, by)), path]))
-  const halved = new Map<string, number[]>()
-  for (const part of PARTS) {
-    const { before, changes } = findSingleChanges(models, { part, by, factors: [0.5] })
-    for (const { effects, ...name } of changes) {
-      const share = before.meanUs > 0 ? (effects[0]?.meanUs ?? 0) / before.meanUs - 1 : 0
-      const key = keyOf(name)
-      halved.set(key, [...(halved.get(key) ?? []), Number(share.toPrecision(3))])
-    }
+  const base = new RequestModel(models, 0)
+  const { meanUs } = profileOf(base.recorded)
+  const halvedUs = (name: CallName, part: WhatIfPart) => {
+    const halved = scaleCalls({ ...name, part, factor: 0.5 })
+    return profileOf(base.after(halved.apply(base, null))).meanUs
   }
-  // In the order of the first part, by the effect of server time.
-  return Array.from(halved, ([key, shares]) => [pathOf.get(key) ?? 0, ...shares])
+  const byName = group(paths.all(), (path) => JSON.stringify(nameOf(paths, path, by)))
+  const rows = Array.from(byName.values(), (same) => {
+    const path = same.at(-1) as number
+    return { path, us: PARTS.map((part) => halvedUs(nameOf(paths, path, by), part)) }
+  })
+  return sort(rows, ({ us: [server = meanUs] }) => -Math.abs(server - meanUs)).map(
+    ({ path, us }) => [path, ...us.map((one) => Number((one / meanUs - 1 || 0).toPrecision(3)))],
+  )
 }
 
 function nameOf(paths: CallPaths, path: number, by: WhatIfUnit): CallName {
