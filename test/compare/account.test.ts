@@ -113,18 +113,22 @@ describe('an account', () => {
   })
 })
 
-const CASES = ['mds-config', 'mds-prefetch', 'delay-1ms']
-
-test.each(CASES)('%s: sums of the account add up to a nanosecond, also in a page', async (name) => {
-  const comparison = await recordedCase(name)
-  const { account, flows } = comparison
-  const { before, after } = flows.responseTimes
-  const meanUs = (times: Float64Array) => sum(times) / times.length
-  expect(sum(account.steps, ({ beforeUs }) => beforeUs)).toBeCloseTo(meanUs(before), 3)
-  expect(sum(account.steps, ({ afterUs }) => afterUs)).toBeCloseTo(meanUs(after), 3)
-  expect(account.mixUs + account.restUs).toBeCloseTo(meanUs(after) - meanUs(before), 3)
-  const carried = JSON.parse(JSON.stringify(takeSnapshot(comparison)))
-  expect(restoreComparison(carried).account.parts).toEqual(account.parts)
+describe.each([
+  { name: 'delay-1ms', tags: [] },
+  { name: 'mds-config', tags: ['full'] },
+  { name: 'mds-prefetch', tags: ['full'] },
+])('the recorded case $name', ({ name, tags }) => {
+  test('has an account whose sums add up to a nanosecond, also in a page', { tags }, async () => {
+    const comparison = await recordedCase(name)
+    const { account, flows } = comparison
+    const { before, after } = flows.responseTimes
+    const meanUs = (times: Float64Array) => sum(times) / times.length
+    expect(sum(account.steps, ({ beforeUs }) => beforeUs)).toBeCloseTo(meanUs(before), 3)
+    expect(sum(account.steps, ({ afterUs }) => afterUs)).toBeCloseTo(meanUs(after), 3)
+    expect(account.mixUs + account.restUs).toBeCloseTo(meanUs(after) - meanUs(before), 3)
+    const carried = JSON.parse(JSON.stringify(takeSnapshot(comparison)))
+    expect(restoreComparison(carried).account.parts).toEqual(account.parts)
+  })
 })
 
 describeWithShared("Nezha's slow network of the frontend", () => {

@@ -3,33 +3,14 @@ import { compare } from '../../src/compare/comparison.ts'
 import { AFTER, BEFORE } from '../../src/flows/flow-set.ts'
 import { comparisonText } from '../../src/views/text/comparison-text.ts'
 import { makeGraphs, makeSpans, type SpanSketch } from '../make-traces.ts'
+import { call, record } from '../worlds.ts'
 
 /** Requests a second apart: one in three asks the store, which takes 5 ms longer after. */
-function period(after: boolean, count: number, more: Partial<SpanSketch> = {}) {
-  return makeSpans(
-    Array.from({ length: count }, (_, i) => {
-      const asks = i % 3 === 0
-      const startUs = i * 1e6
-      const storeUs = 4000 + ((i * 37) % 1000) + (after ? 5000 : 0)
-      const endUs = startUs + 2000 + ((i * 53) % 500) + (asks ? storeUs : 0)
-      const at = { trace: `${after}-${i}`, ...more }
-      const root = { ...at, id: 'root', service: 'front', operation: 'get', startUs, endUs }
-      if (!asks) return [root]
-      const end = startUs + 500 + storeUs
-      return [
-        root,
-        {
-          ...at,
-          id: 'q',
-          parent: 'root',
-          service: 'store',
-          operation: 'query',
-          startUs: startUs + 500,
-          endUs: end,
-        },
-      ]
-    }).flat(),
-  )
+function period(after: boolean, count: number, more: { readonly probability?: number } = {}) {
+  return record({ seed: 1, requests: count, name: `${after}` }, ({ index: i }) => {
+    const query = call('store query', 4000 + ((i * 37) % 1000) + (after ? 5000 : 0), more)
+    return call('front get', [500, 1500 + ((i * 53) % 500)], more, [i % 3 === 0 && query])
+  })
 }
 
 const [BEFORE_ALL, AFTER_ALL] = [period(false, 3000), period(true, 6000)]

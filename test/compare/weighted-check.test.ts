@@ -1,23 +1,16 @@
 import { expect, test } from 'vitest'
 import { checkRun } from '../../src/compare/baseline/check-run.ts'
 import { parseHistory, summarizeRun } from '../../src/compare/baseline/run-summary.ts'
-import { randomSource } from '../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../make-traces.ts'
+import { call, record } from '../worlds.ts'
 
 /** A run of 3,000 requests of which all that fail are kept, and one in ten others. */
 function run(rate: number, seed: number) {
-  const random = randomSource(seed)
-  const spans = Array.from({ length: 3000 }, (_, i): SpanSketch[] => {
-    const fails = random.next() < rate
-    const weight = fails ? 1 : 10
-    if (random.next() >= 1 / weight) return []
-    const [trace, startUs] = [`${seed}-${i}`, i * 1e5]
-    const endUs = startUs + 2000 + random.integer(500)
-    const status = fails ? ('error' as const) : ('ok' as const)
-    const span = { trace, id: trace, service: 'web', startUs, endUs, status }
-    return [{ ...span, probability: 1 / weight }]
+  const traces = record({ seed, requests: 3000, everyUs: 1e5 }, (r) => {
+    const fails = r.is(rate)
+    const probability = fails ? 1 : 0.1
+    return r.is(probability) && call('web', 2000 + r.integer(500), { fails, probability })
   })
-  return summarizeRun(`run ${seed}`, makeSpans(spans.flat()))
+  return summarizeRun(`run ${seed}`, traces)
 }
 
 const growth = (rate: number, seed: number) =>

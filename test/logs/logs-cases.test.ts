@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { causeText, decoyText, fewText, logsTitle } from '../../src/explain/logs/log-headline.ts'
 import { differences, inputText, performanceSentences } from '../../src/explain/logs/log-words.ts'
@@ -7,7 +6,6 @@ import { LogBuilder } from '../../src/logs/features/log-builder.ts'
 import { unitOfName } from '../../src/logs/features/units.ts'
 import { loadLogs } from '../../src/logs/readers/load-logs.ts'
 import { randomSource } from '../../src/stats/random.ts'
-import { describeWithShared, sharedFile } from '../shared.ts'
 
 interface Pipeline {
   readonly runs: number
@@ -222,49 +220,6 @@ test.each([
   ['s', undefined],
 ])('the unit of %s is %s', (name, unit) => {
   expect(unitOfName(name)?.text).toBe(unit)
-})
-
-describeWithShared('cases of logs', () => {
-  const files = (name: string, period: string) => {
-    const folder = sharedFile(`cases/logs/${name}/${period}`) ?? ''
-    return readdirSync(folder).map((file) => `${folder}/${file}`)
-  }
-  const one = (name: string, file: string) => sharedFile(`cases/logs/${name}/${file}`) ?? ''
-
-  test('fsync-workers begins with what the fsync takes, or says that 14 runs are few', async () => {
-    const of = async (before: string, after: string) => {
-      const paths = { before: files('fsync-workers', before), after: files('fsync-workers', after) }
-      return compareLogs(await loadLogs(paths))
-    }
-    const compared = await of('good', 'bad')
-    expect(logsTitle(compared)).toMatch(
-      /^run time is longer because Journal: fsync of .* through Scheduler: .* in queue #2$/,
-    )
-    expect(differences(compared).told[0]?.name).toMatch(/^Journal: fsync/)
-    const few = await of('few-good', 'few-bad')
-    expect(fewText(few)).toMatch(
-      /^14 instances before and 14 after are too few .*; 30 of each would be enough/,
-    )
-  })
-
-  test.each([
-    ['etcd-json-logs', 'duration', '153 ms on average before, 4.62 s after'],
-    ['metric-last-value', 'duration_ms', '104 ms on average before, 418 ms after'],
-  ])('%s is the mean of its records', async (name, metric, text) => {
-    const paths = { before: one(name, 'before.log.gz'), after: one(name, 'after.log.gz') }
-    const compared = compareLogs(await loadLogs(paths), { metric })
-    expect(performanceSentences(compared)[0]).toContain(text)
-  })
-
-  test('one-start-each is told by the pace of its shards', async () => {
-    const paths = {
-      before: one('one-start-each', 'before.log'),
-      after: one('one-start-each', 'after.log'),
-    }
-    expect(causeText(compareLogs(await loadLogs(paths), { metric: 'Listening' }))).toBe(
-      'Listening comes later because Opened shard comes every 2.17 s instead of every 64.5 ms',
-    )
-  })
 })
 
 test.each([

@@ -2,25 +2,14 @@ import { rollup, sum } from 'd3-array'
 import { describe, expect, test } from 'vitest'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
+import { call, record } from '../worlds.ts'
 
 /** 1,000 requests of four structures, a second apart; the rarest comes four times. */
-const TRACES = makeSpans(
-  Array.from({ length: 1000 }, (_, i) => {
-    const calls = i % 300 === 7 ? 3 : i % 10 === 1 ? 2 : i % 2
-    const at = { trace: `t${i}`.padStart(6, '0'), service: 'front' }
-    const startUs = i * 1e6
-    const root = { ...at, id: 'root', operation: 'get', startUs, endUs: startUs + 1000 + i }
-    const called = Array.from({ length: calls }, (_, n) => ({
-      ...at,
-      id: `call ${n}`,
-      parent: 'root',
-      operation: 'query',
-      startUs: startUs + n,
-      endUs: startUs + n + 1,
-    }))
-    return [root, ...called]
-  }).flat(),
-)
+const TRACES = record({ seed: 1, requests: 1000, name: 't' }, ({ index: i }) => {
+  const calls = i % 300 === 7 ? 3 : i % 10 === 1 ? 2 : i % 2
+  const query = call('front query', 1)
+  return call('front get', [0, 1000 + i - calls], {}, Array(calls).fill(query))
+})
 const sumOf = (weight: Float64Array | undefined) =>
   Array.from(weight ?? []).reduce((a, b) => a + b, 0)
 

@@ -371,7 +371,7 @@ describe('what a segment prints selects its requests', () => {
     const alone = compare(before.where(segment?.text ?? ''), after.where(segment?.text ?? ''))
     expect(alone.flows.size).toBe(own)
     expect(selections(alone)).toHaveLength(2)
-    expect(selections(alone).join()).not.toContain('chosen by what is compared')
+    expect(selections(alone).join()).not.toContain('which alone can make')
   })
 
   test('both periods selected by their duration are said to be chosen by what is compared', () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 import { serviceTraces } from '../../whatif/scenarios/service-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 const SERVICES = {
   web: { ownUs: 500, calls: ['cart', 'price'] },
@@ -28,11 +28,8 @@ test('a service that calls nothing is explained by its own time', () => {
 
 test('requests of one span are explained by their own time, also without a second period', () => {
   const period = (us: number) =>
-    makeSpans(
-      Array.from({ length: 200 }, (_, i): SpanSketch => {
-        const startUs = i * 1e5
-        return { trace: `t${i}`, id: 'job', startUs, endUs: startUs + us + (i % 50) * 20 }
-      }),
+    record({ seed: 1, requests: 200, everyUs: 1e5 }, ({ index }) =>
+      call('job', us + (index % 50) * 20),
     )
   const { best } = diagnoseLatency(period(3000), period(7000))
   expect(best?.scenario.title).toBe('own time of job call as after')

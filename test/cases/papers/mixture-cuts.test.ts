@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
 import type { DiagnosisOptions } from '../../../src/whatif/diagnosis/latency-diagnosis.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import type { SpanSketch } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
+import { call, record } from '../../worlds.ts'
 
 interface State {
   readonly seed: number
@@ -16,28 +16,12 @@ type Recorded = (isSlow: boolean, next: () => number) => SpanSketch['attributes'
 
 /** web calls the store, whose state `recorded` tells. */
 function period({ seed, slow, slowUs = 30_000 }: State, recorded: Recorded) {
-  const random = randomSource(seed)
-  const about = (us: number) => random.logNormal(Math.log(us), 0.25)
-  return makeSpans(
-    Array.from({ length: 700 }, (_, i): SpanSketch[] => {
-      const trace = `t${i}`
-      const isSlow = random.next() < slow
-      const ownUs = about(5000)
-      const storeUs = about(isSlow ? slowUs : 6000)
-      const attributes = recorded(isSlow, () => random.next()) ?? {}
-      return [
-        { trace, id: 'web', startUs: i * 1e5, endUs: i * 1e5 + ownUs + storeUs + 500 },
-        {
-          trace,
-          id: 'store',
-          parent: 'web',
-          startUs: i * 1e5 + ownUs,
-          endUs: i * 1e5 + ownUs + storeUs,
-          attributes,
-        },
-      ]
-    }).flat(),
-  )
+  return record({ seed, requests: 700, everyUs: 1e5 }, (r) => {
+    const isSlow = r.is(slow)
+    const [ownUs, storeUs] = [r.about(5000, 0.25), r.about(isSlow ? slowUs : 6000, 0.25)]
+    const store = call('store', storeUs, { attributes: recorded(isSlow, r.next) ?? {} })
+    return call('web', [ownUs, 500], {}, [store])
+  })
 }
 
 function firstCause(

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import type { TraceSet } from '../../../src/traces/trace-set.ts'
-import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { NOON_US } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
+import { call, record } from '../../worlds.ts'
 
 /** Expects one finding of B's work with all of the change, at no narrower condition. */
 function expectWhole([before, after]: readonly TraceSet[]) {
@@ -33,31 +33,14 @@ interface Busy {
 }
 
 /** A calls B, which is slow in busy seconds: `name` is high in these. */
-function period({ share, slowUs, name }: Busy, startUs: number, seed: number) {
-  const random = randomSource(seed)
+function period({ share, slowUs, name }: Busy, fromUs: number, seed: number) {
   let load = 0
-  const spans = Array.from({ length: 1000 }, (_, i): SpanSketch[] => {
-    if (i % 2 === 0) {
-      load = random.next() < share ? 80 + 10 * random.next() : 10 + 20 * random.next()
-    }
-    const work = (load > 60 ? slowUs : 8000) * random.logNormal(0, 0.2)
-    const own = 12_000 * random.logNormal(0, 0.2)
-    const at = startUs + i * 500_000
-    const trace = `${seed} ${i}`
-    return [
-      { id: `${trace}a`, trace, service: 'A', startUs: at, endUs: at + own + work },
-      {
-        id: `${trace}b`,
-        trace,
-        parent: `${trace}a`,
-        service: 'B',
-        startUs: at + own / 2,
-        endUs: at + own / 2 + work,
-        attributes: { [name]: load },
-      },
-    ]
+  return record({ seed, requests: 1000, everyUs: 500_000, fromUs }, (r) => {
+    if (r.index % 2 === 0) load = r.is(share) ? 80 + 10 * r.next() : 10 + 20 * r.next()
+    const workUs = r.about(load > 60 ? slowUs : 8000)
+    const work = call('B', workUs, { attributes: { [name]: load } })
+    return call('A', r.about(12_000), {}, [work])
   })
-  return makeSpans(spans.flat())
 }
 
 describe('a state that more requests meet than before', () => {

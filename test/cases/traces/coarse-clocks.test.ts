@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import type { RandomSource } from '../../../src/stats/random.ts'
+import { makeSpans } from '../../make-traces.ts'
+import { call, spansOf } from '../../worlds.ts'
 
 interface World {
   readonly seed: number
@@ -19,22 +20,19 @@ interface World {
  *  pricing  price     |--------|            its clock and api's tick
  */
 function requestsOf(name: string, { seed, priceUs, slow = 0, requests = 400, tickUs }: World) {
-  const random = randomSource(seed)
   const cut = (us: number) => Math.floor(us / tickUs) * tickUs
-  const spans: SpanSketch[] = []
-  for (let i = 0, atUs = 0; i < requests; i++) {
-    atUs += 20_000 + 30_000 * random.next()
-    const startUs = atUs + 300 + 600 * random.next()
-    const isSlow = random.next() < slow
-    const endUs = startUs + priceUs * (0.7 + 0.6 * random.next()) + (isSlow ? 10_000 : 0)
-    const id = `${name}-${i}`
-    const rootEndUs = endUs + 300 + 600 * random.next()
-    const root = { id, trace: id, service: 'api', operation: 'GET' }
-    spans.push({ ...root, startUs: cut(atUs), endUs: cut(rootEndUs) })
-    const price = { id: `${id}-p`, trace: id, parent: id, service: 'pricing', operation: 'price' }
-    spans.push({ ...price, startUs: cut(startUs), endUs: cut(endUs) })
-  }
-  return makeSpans(spans, name)
+  const everyUs = ({ next }: RandomSource) => 20_000 + 30_000 * next()
+  const spans = spansOf({ seed, requests, everyUs, name }, (r) => {
+    const us = priceUs * (0.7 + 0.6 * r.next()) + (r.is(slow) ? 10_000 : 0)
+    const own = [300 + 600 * r.next(), 300 + 600 * r.next()] as const
+    return call('api GET', own, {}, [call('pricing price', us)])
+  })
+  const coarse = spans.map((span) => ({
+    ...span,
+    startUs: cut(span.startUs),
+    endUs: cut(span.endUs),
+  }))
+  return makeSpans(coarse, name)
 }
 
 describe('a shift of less than a tick of the clock', () => {

@@ -1,200 +1,113 @@
 import { describe, expect, test } from 'vitest'
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { findingCalled } from '../../../src/explain/listed-findings.ts'
-import { type RandomSource, randomSource } from '../../../src/stats/random.ts'
+import { randomSource } from '../../../src/stats/random.ts'
 import { findingText } from '../../../src/views/text/comparison-text.ts'
-import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { NOON_US } from '../../make-traces.ts'
+import { type Call, call, type Details, type Draw, record } from '../../worlds.ts'
 
-/** An operation of a server, or of a database that only its callers record. */
-interface Call {
-  /** `service operation`; the service of a database is its caller. */
-  readonly of: string
-  /** Its own time, half of it before its calls. */
-  readonly us: number
-  /** Time added to a call, by its number. */
-  readonly moreUs?: (call: number) => number
-  readonly wayUs?: (call: number) => readonly [there: number, back: number]
-  /** Calls one after the other, of which some begin `beside` the last. */
-  readonly calls?: readonly Call[]
-  readonly beside?: boolean
-  readonly times?: number
-  readonly isDatabase?: boolean
-  readonly fails?: (call: number) => boolean
-  readonly version?: string
-  /** What the caller says of a call. */
-  readonly says?: (call: number) => SpanSketch['attributes']
-}
+type World = (r: Draw) => Call
 
 interface Period {
-  readonly roots: readonly (readonly [requests: number, root: Call])[]
+  readonly roots: readonly (readonly [requests: number, root: World])[]
   readonly fromUs?: number
   readonly everyUs?: number
-  /** Host of a service. */
-  readonly host?: (service: string, request: number) => string
 }
 
 const [HOUR_US, DAY_US] = [3.6e9, 24 * 3.6e9]
-const SPREAD = 0.2
 
-/** Records the requests of a period in random order; times are spread by a fifth. */
-function record(name: string, seed: number, period: Period) {
-  const { roots, fromUs = NOON_US, everyUs = 1e6 } = period
-  const random = randomSource(seed)
-  const requests = random.shuffle(roots.flatMap(([count, root]) => Array(count).fill(root)))
-  const spans = requests.flatMap((root: Call, request) =>
-    recordRequest(root, {
-      random,
-      request,
-      trace: `${name}-${seed}-${request}`,
-      startUs: fromUs + request * everyUs,
-      hostOf: (service) => period.host?.(service, request) ?? '',
-    }),
+/** Records the requests of a period in random order. */
+function recorded(name: string, seed: number, { roots, ...times }: Period) {
+  const drawn = randomSource(seed).shuffle(
+    roots.flatMap(([count, root]) => Array(count).fill(root)),
   )
-  return makeSpans(spans, name)
+  const given = {
+    seed: seed + 1e6,
+    requests: drawn.length,
+    fromUs: NOON_US,
+    name: `${name} ${seed}`,
+  }
+  return record({ ...given, ...times }, (r) => drawn[r.index](r))
 }
 
-interface Recorded {
-  readonly random: RandomSource
-  readonly request: number
-  readonly trace: string
-  readonly startUs: number
-  readonly hostOf: (service: string) => string
+/** An operation of a server, of which its caller says `client` too. */
+function serve(r: Draw, of: string, us: number, details: Details = {}, calls: Call[] = []): Call {
+  const client = { us: [r.about(300), r.about(300)], operation: 'POST', ...details.client } as const
+  return call(of, r.about(us), { kind: 'server', ...details, client }, calls)
 }
 
-function recordRequest(root: Call, { random, request, trace, startUs, hostOf }: Recorded) {
-  const spans: SpanSketch[] = []
-  const spread = (us: number) => us * Math.exp(SPREAD * random.normal())
-  const add = (service: string, sketch: Omit<SpanSketch, 'id' | 'endUs'>) => {
-    const host = hostOf(service)
-    const id = `${spans.length}`
-    spans.push({ trace, id, service, host, endUs: sketch.startUs, ...sketch })
-    return (endUs: number, fails: boolean) => {
-      spans[Number(id)] = { ...spans[Number(id)]!, endUs, ...(fails && { status: 'error' }) }
-      return { endUs, fails }
-    }
-  }
-  const versionOf = ({ version }: Call) => (version === undefined ? {} : { version })
-  const takenUs = (call: Call, number: number) => spread(call.us) + (call.moreUs?.(number) ?? 0)
-  const ask = (
-    call: Call,
-    caller: Call,
-    at: { parent: string; startUs: number; number: number },
-  ) => {
-    const { parent, startUs, number } = at
-    const [service = ''] = caller.of.split(' ')
-    const attributes = call.says?.(number) ?? {}
-    const operation = call.isDatabase ? call.of : 'POST'
-    const sketch = { parent, operation, kind: 'client' as const, startUs, attributes }
-    const end = add(service, { ...sketch, ...versionOf(caller) })
-    if (call.isDatabase) return end(startUs + takenUs(call, number), call.fails?.(number) ?? false)
-    const [there, back] = (call.wayUs?.(number) ?? [300, 300]).map(spread) as [number, number]
-    const client = spans.at(-1)!.id
-    const { endUs, fails } = serve(call, { parent: client, startUs: startUs + there, number })
-    return end(endUs + back, fails)
-  }
-  const serve = (
-    call: Call,
-    { parent, startUs, number }: { parent: string | null; startUs: number; number: number },
-  ) => {
-    const [, service = '', operation = ''] = /^(\S+) (.*)$/.exec(call.of) ?? []
-    const sketch = { parent, operation, kind: 'server' as const, startUs }
-    const end = add(service, { ...sketch, ...versionOf(call) })
-    const { id } = spans.at(-1)!
-    const halfUs = takenUs(call, number) / 2
-    let [sinceUs, atUs, failed] = [
-      startUs + halfUs,
-      startUs + halfUs,
-      call.fails?.(number) ?? false,
-    ]
-    for (const one of call.calls ?? []) {
-      for (let time = 0; time < (one.times ?? 1); time++) {
-        if (!one.beside) sinceUs = atUs
-        const number = request * (one.times ?? 1) + time
-        const { endUs, fails } = ask(one, call, { parent: id, startUs: sinceUs, number })
-        atUs = Math.max(atUs, endUs)
-        failed ||= fails
-      }
-    }
-    return end(atUs + halfUs, failed)
-  }
-  serve(root, { parent: null, startUs, number: request })
-  return spans
+/** A query of a database that only its caller records. */
+function query(
+  r: Draw,
+  of: string,
+  us: number,
+  { moreUs = 0, ...details }: Details & { moreUs?: number } = {},
+): Call {
+  return call(of, r.about(us) + moreUs, { kind: 'client', ...details })
 }
 
-const checkout = (version: string, payments: Partial<Call> = {}): Call => ({
-  of: 'checkout POST /pay',
-  us: 4000,
-  version,
-  calls: [
-    { of: 'SELECT cart', us: 2000, isDatabase: true },
-    { of: 'payments POST /charge', us: 20_000, ...payments },
-  ],
-})
+/** The way to payments takes `slowUs` more. */
+const checkout =
+  (version: string, slowUs = 0): World =>
+  (r) => {
+    const client = { us: [r.about(300 + slowUs), r.about(300)], version } as const
+    return serve(r, 'checkout POST /pay', 4000, { version }, [
+      query(r, 'checkout SELECT cart', 2000, { version }),
+      serve(r, 'payments POST /charge', 20_000, { client }),
+    ])
+  }
 /** One of three replicas is `slowUs` farther away. */
-const search = (slowUs: number): Call => {
-  const replica = (call: number) => call % 3
-  const wayUs = (call: number) => 300 + (replica(call) === 1 ? slowUs / 2 : 0)
-  return {
-    of: 'search GET /find',
-    us: 3000,
-    calls: [
-      {
-        of: 'index query',
-        us: 8000,
-        wayUs: (call) => [wayUs(call), wayUs(call)],
-        says: (call) => ({ 'server.address': `10.4.0.${7 + replica(call)}` }),
-      },
-    ],
+const search =
+  (slowUs: number): World =>
+  (r) => {
+    const replica = r.index % 3
+    const wayUs = () => r.about(300 + (replica === 1 ? slowUs / 2 : 0))
+    const attributes = { 'server.address': `10.4.0.${7 + replica}` }
+    const client = { us: [wayUs(), wayUs()], attributes } as const
+    return serve(r, 'search GET /find', 3000, {}, [serve(r, 'index query', 8000, { client })])
   }
-}
-const route = (name: string, us: number, calls: readonly Call[]): Call => ({
-  of: `web ${name}`,
-  us,
-  calls,
-})
-const items: Call = { of: 'items list', us: 8000 }
-const browse = route('GET /browse', 5000, [items])
-const cart = (us: number) => route('GET /cart', 4000, [{ of: 'carts get', us }])
-const report = route('GET /report', 9000, [{ of: 'reports sum', us: 60_000 }])
-const exports = route('POST /export', 9000, [items, { of: 'files write', us: 40_000 }])
+const items = (r: Draw) => serve(r, 'items list', 8000)
+const browse: World = (r) => serve(r, 'web GET /browse', 5000, {}, [items(r)])
+const cart =
+  (us: number): World =>
+  (r) =>
+    serve(r, 'web GET /cart', 4000, {}, [serve(r, 'carts get', us)])
+const report: World = (r) =>
+  serve(r, 'web GET /report', 9000, {}, [serve(r, 'reports sum', 60_000)])
+const exports: World = (r) =>
+  serve(r, 'web POST /export', 9000, {}, [items(r), serve(r, 'files write', 40_000)])
 /** Of 17 logins one fails, by itself or in the database. */
-const isSeventeenth = (call: number) => call % 17 === 5
-const login = (login: Partial<Call> = {}, database: Partial<Call> = {}): Call => ({
-  of: 'login POST /login',
-  us: 5000,
-  ...login,
-  calls: [
-    {
-      of: 'users find',
-      us: 3000,
-      calls: [{ of: 'SELECT users', us: 1500, isDatabase: true, ...database }],
-    },
-  ],
-})
-const pods = (release: string) => (service: string, request: number) =>
-  `${service}-${release}-${['x7k2p', 'q9m4d', 'b3n8s'][request % 3]}`
-const page = (us: number, beside: boolean): Call => ({
-  of: 'front GET /page',
-  us,
-  calls: [
-    { of: 'ads pick', us: 12_000 },
-    { of: 'news list', us: 15_000, beside },
-  ],
-})
-const ROWS = 3
-const orders = (moreUs: number, fromRequest = 0): Call => ({
-  of: 'orders GET /orders',
-  us: 3000,
-  calls: [
-    {
-      of: 'SELECT lines',
-      us: 2000,
-      isDatabase: true,
-      times: ROWS,
-      moreUs: (call) => (call >= ROWS * fromRequest ? moreUs : 0),
-    },
-  ],
-})
+const login =
+  (failing?: 'login' | 'database'): World =>
+  (r) => {
+    const fails = r.index % 17 === 5 && failing !== undefined
+    const within = { fails: fails && failing === 'database' }
+    const select = query(r, 'users SELECT users', 1500, within)
+    const find = serve(r, 'users find', 3000, within, [select])
+    return serve(r, 'login POST /login', 5000, { fails }, [find])
+  }
+/** Two calls, at once or one after the other, on pods of a release. */
+const page =
+  (release: string, isAtOnce: boolean): World =>
+  (r) => {
+    const pod = `${release}-${['x7k2p', 'q9m4d', 'b3n8s'][r.index % 3]}`
+    const on = (service: string) => ({
+      host: `${service}-${pod}`,
+      client: { us: [r.about(300), r.about(300)], host: `front-${pod}` } as const,
+    })
+    return serve(r, 'front GET /page', 3000, on('front'), [
+      serve(r, 'ads pick', 12_000, on('ads')),
+      serve(r, 'news list', 15_000, { ...on('news'), beside: isAtOnce }),
+    ])
+  }
+/** Three queries, each of which takes more from some request on. */
+const orders =
+  (slowUs: number, fromRequest = 0): World =>
+  (r) => {
+    const moreUs = r.index >= fromRequest ? slowUs : 0
+    const lines = [0, 1, 2].map(() => query(r, 'orders SELECT lines', 2000, { moreUs }))
+    return serve(r, 'orders GET /orders', 3000, {}, lines)
+  }
 
 interface Truth {
   /** What the first finding says; `null` for none. */
@@ -208,7 +121,7 @@ interface Truth {
   readonly isExplained?: true
 }
 
-const one = (requests: number, root: Call, more: Partial<Period> = {}): Period => ({
+const one = (requests: number, root: World, more: Partial<Period> = {}): Period => ({
   roots: [[requests, root]],
   ...more,
 })
@@ -217,7 +130,7 @@ const MONTH = { everyUs: (30 * DAY_US) / 600 }
 const WORLDS: Readonly<Record<string, readonly [before: Period, after: Period, Truth]>> = {
   'in transit, whose: a release of the caller opens a connection for each call': [
     one(300, checkout('2.3')),
-    one(300, checkout('2.4', { wayUs: () => [12_300, 300] })),
+    one(300, checkout('2.4', 12_000)),
     {
       title: /^checkout → payments: POST \/charge takes \S+ ms longer in transit$/,
       us: 12_000,
@@ -276,25 +189,25 @@ const WORLDS: Readonly<Record<string, readonly [before: Period, after: Period, T
   ],
   'failing requests: roots fail by themselves': [
     one(198, login()),
-    one(346, login({ fails: isSeventeenth })),
+    one(346, login('login')),
     { title: /^login: POST \/login fails in 2[01] of 346 calls \(0 of 198 before\)$/ },
   ],
   'failing requests: a query fails, and all that wait for it': [
     one(250, login()),
-    one(250, login({}, { fails: isSeventeenth })),
+    one(250, login('database')),
     {
       title: /^users: SELECT users within find fails in 1[45] of 250 calls \(0 of 250 before\)$/,
       text: [/also seen in login: POST \/login fails in 1[45] of 250 calls/],
     },
   ],
   'all pods are new: nothing else changed': [
-    one(300, page(3000, true), { host: pods('6d8f7c9b5') }),
-    one(300, page(3000, true), { host: pods('7f5b4d6c8') }),
+    one(300, page('6d8f7c9b5', true)),
+    one(300, page('7f5b4d6c8', true)),
     { title: null },
   ],
   'all pods are new: calls are made one after the other': [
-    one(300, page(3000, true), { host: pods('6d8f7c9b5') }),
-    one(300, page(3000, false), { host: pods('7f5b4d6c8') }),
+    one(300, page('6d8f7c9b5', true)),
+    one(300, page('7f5b4d6c8', false)),
     {
       title: /^front: GET \/page calls ads pick and news list one after the other, no longer at/,
       share: 1,
@@ -354,7 +267,7 @@ describe.each([
     for (const seed of seeds) {
       const later = { fromUs: NOON_US + HOUR_US, ...after }
       expectTruth(
-        compare(record('before', 2 * seed, before), record('after', 2 * seed + 1, later)),
+        compare(recorded('before', 2 * seed, before), recorded('after', 2 * seed + 1, later)),
         truth,
       )
     }

@@ -4,7 +4,8 @@ import { compare } from '../../../src/compare/comparison.ts'
 import { type EdgeChange, findEdgeChanges } from '../../../src/compare/edges/find-edge-changes.ts'
 import { findCallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { ganttCalls } from '../../../src/views/widgets/gantt/gantt-model.ts'
-import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { NOON_US } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 import { compareShops } from '../findings/fixture.ts'
 
 describe('edges pooled over categories', () => {
@@ -86,26 +87,13 @@ describe('edges pooled over categories', () => {
  *   vendor  query          |------------------------------|
  */
 function withHangs(name: string, every: number) {
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 60; i++) {
-    const hangs = i % every === 0
-    const trace = `${name}-${i}`
-    const startUs = NOON_US + i * 10e6
-    const [waitedUs, serverUs] = hangs ? [1_000_000, 8_000_000] : [20_000, 19_000]
-    const span = (id: string, rest: Omit<SpanSketch, 'id' | 'startUs'> & { fromUs: number }) => {
-      const { fromUs, endUs, ...others } = rest
-      const times = { startUs: startUs + fromUs, endUs: startUs + endUs }
-      spans.push({ ...others, ...times, trace, id: `${trace}-${id}` })
-    }
-    const [parent, called] = [`${trace}-call`, `${trace}-post`]
-    span('get', { service: 'shop', operation: 'GET', fromUs: 0, endUs: waitedUs + 2000 })
-    const failing = hangs ? ({ status: 'error' } as const) : {}
-    const call = { parent: `${trace}-get`, service: 'shop', operation: 'POST', ...failing }
-    span('call', { ...call, kind: 'client', fromUs: 1000, endUs: waitedUs + 1000 })
-    span('post', { parent, service: 'vendor', fromUs: 1500, endUs: 1500 + serverUs })
-    span('query', { parent: called, service: 'vendor', fromUs: 2500, endUs: 500 + serverUs })
-  }
-  return makeSpans(spans, name)
+  return record({ seed: 1, requests: 60, everyUs: 10e6, fromUs: NOON_US, name }, (r) => {
+    const fails = r.index % every === 0
+    const [waitedUs, serverUs] = fails ? [1_000_000, 8_000_000] : [20_000, 19_000]
+    const client = { us: [500, waitedUs - serverUs - 500], operation: 'POST', fails } as const
+    const query = call('vendor', serverUs - 2000)
+    return call('shop GET', [1000, 1000], {}, [call('vendor', 2000, { client }, [query])])
+  })
 }
 
 test('what a server does after its caller gave up is no time of the request', () => {

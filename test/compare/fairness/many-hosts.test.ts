@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/index.ts'
 import { reportMarkdown } from '../../../src/views/report/report.ts'
 import { comparisonText } from '../../../src/views/text/comparison-text.ts'
-import { makeSpans } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 const CALLED = ['a', 'b', 'c', 'd', 'e']
 
@@ -17,24 +16,14 @@ function period({
   pods?: string
   slowUs?: number
 }) {
-  const { next } = randomSource(seed)
-  const host = (service: string) => `${service}-${pods}-${Math.floor(5 * next())}`
-  const spans = Array.from({ length: 300 }, (_, i) => {
-    const atUs = 100_000 * i
-    let endUs = atUs + 500
+  return record({ seed, everyUs: 1e5 }, (r) => {
+    const on = (service: string) => ({ host: `${service}-${pods}-${r.integer(5)}` })
     const calls = CALLED.map((service) => {
-      const startUs = endUs
-      endUs += 1000 * (0.5 + next()) + (service === 'c' ? slowUs : 0)
-      const id = `${service}${i}`
-      return { id, parent: `r${i}`, service, operation: 'GET', host: host(service), startUs, endUs }
+      const us = 1000 * (0.5 + r.next()) + (service === 'c' ? slowUs : 0)
+      return call(`${service} GET`, us, on(service))
     })
-    const root = { id: `r${i}`, service: 'web', operation: 'GET', host: host('web') }
-    return [{ ...root, startUs: atUs, endUs: endUs + 500 }, ...calls].map((span) => ({
-      trace: `${seed}-${i}`,
-      ...span,
-    }))
+    return call('web GET', 1000, on('web'), calls)
   })
-  return makeSpans(spans.flat(), `period ${seed}`)
 }
 
 describe('of requests spread over so many hosts that no category has enough of them', () => {

@@ -7,19 +7,13 @@ import { AFTER, countText } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/index.ts'
 import type { SpanKind } from '../../../src/traces/span-traces.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, spansOf } from '../../worlds.ts'
 
 //  web GET   ├──────────────────────────────┤
 //    call      ├────────────────────────┤       web LIST, of shop
 //    LIST        ├────────────────────┤         shop LIST
 //      db           ├──────┤                    shop SELECT, within shop
 const COUNT = 300
-const KINDS: Readonly<Record<string, SpanKind>> = {
-  r: 'server',
-  c: 'client',
-  p: 'server',
-  s: 'server',
-  d: 'client',
-}
 
 interface Recording {
   readonly seed: number
@@ -56,72 +50,46 @@ function period({
   stepUs,
   relay,
 }: Recording) {
-  const random = randomSource(seed).next
-  const spread = (us: number) => us * (0.7 + 0.6 * random())
-  const spans = Array.from({ length: COUNT }, (_, i) => {
+  const name = operation ?? 'LIST'
+  const given = { seed, requests: COUNT, everyUs: 1e5, name: `trace-${seed}` }
+  const all = spansOf(given, (r) => {
+    const spread = (us: number) => us * (0.7 + 0.6 * r.next())
     const [there, own, db, rest] = [spread(500), spread(3000), spread(dbUs), spread(3000)]
-    const at = 100_000 * i
-    const inner = at + 1000 + there + layerUs
-    const done = inner + own + db + rest
-    const name = operation ?? 'LIST'
-    const one = (id: string, parent: string | null, rest: Partial<SpanSketch>): SpanSketch => ({
-      trace: `trace-${seed}-${i}`,
-      id: `${id}${i}`,
-      parent: parent && `${parent}${i}`,
-      service: 'shop',
-      kind: KINDS[id] ?? 'internal',
-      startUs: at,
-      endUs: done,
-      ...rest,
-    })
-    const all = [
-      one('r', null, {
-        service: 'web',
-        operation: 'GET',
-        endUs: done + layerUs + there + 1000 + webUs,
-      }),
-      one('c', 'r', {
-        service: 'web',
-        operation: name,
-        startUs: at + 1000,
-        endUs: done + layerUs + there,
-      }),
-      one('s', relay === undefined ? 'c' : 'p', {
-        operation: name,
-        startUs: inner - layerUs,
-        endUs: done + layerUs,
-      }),
-      ...(relay === undefined
-        ? []
-        : [
-            one('p', 'c', {
-              operation: relay,
-              startUs: inner - layerUs - 200,
-              endUs: done + layerUs + 200,
-            }),
-          ]),
-      one('d', layer === undefined ? 's' : 'l', {
-        operation: 'SELECT',
-        startUs: inner + own,
-        endUs: inner + own + db,
-      }),
-      ...(layer === undefined ? [] : [one('l', 's', { operation: layer, startUs: inner })]),
-    ]
-    const within = all
-      .filter(({ kind }) => kind === 'server')
-      .flatMap(({ startUs, endUs, ...span }) =>
-        steps.map((operation, step) => {
-          const [id, parent] = [`${operation} of ${span.id}`, span.id]
-          const us = stepUs ?? 0.01 * (endUs - startUs)
-          const times = { startUs: startUs + step * us, endUs: startUs + (step + 1) * us }
-          return { ...span, id, parent, operation, kind: stepKind, ...times }
-        }),
-      )
-    return [...all, ...within]
-      .filter((span) => !without?.(span, random))
-      .map((span) => change(span, i))
+    const is = (id: string, kind: SpanKind) => ({ id: `${id}${r.index}`, kind })
+    const select = call('shop SELECT', db, is('d', 'client'))
+    const inner = layer && call(`shop ${layer}`, [own, rest], { id: `l${r.index}` }, [select])
+    const around = inner
+      ? ([layerUs, layerUs] as const)
+      : ([layerUs + own, rest + layerUs] as const)
+    const wayUs = relay === undefined ? there : there - 200
+    const client = { ...is('c', 'client'), us: [wayUs, wayUs], operation: name } as const
+    const served = is('s', 'server')
+    const calls = [inner || select]
+    const list =
+      relay === undefined
+        ? call(`shop ${name}`, around, { ...served, client }, calls)
+        : call(`shop ${relay}`, 400, { ...is('p', 'server'), client }, [
+            call(`shop ${name}`, around, served, calls),
+          ])
+    return call('web GET', [1000, 1000 + webUs], is('r', 'server'), [list])
   })
-  return makeSpans(spans.flat(), `period ${seed}`)
+  const within = all
+    .filter(({ kind }) => kind === 'server')
+    .flatMap(({ startUs, endUs, ...span }) =>
+      steps.map((operation, step) => {
+        const [id, parent] = [`${operation} of ${span.id}`, span.id]
+        const us = stepUs ?? 0.01 * (endUs - startUs)
+        const times = { startUs: startUs + step * us, endUs: startUs + (step + 1) * us }
+        return { ...span, id, parent, operation, kind: stepKind, ...times }
+      }),
+    )
+  const random = randomSource(seed + 1e6).next
+  const spans = [...all, ...within].filter((span) => !without?.(span, random))
+  const requestOf = ({ trace }: SpanSketch) => Number(trace?.split('-').at(-1))
+  return makeSpans(
+    spans.map((span) => change(span, requestOf(span))),
+    `period ${seed}`,
+  )
 }
 
 const isCall = ({ id }: SpanSketch) => id.startsWith('c')

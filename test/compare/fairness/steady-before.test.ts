@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { randomSource } from '../../../src/stats/random.ts'
 import { NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { call, type Details, spansOf } from '../../worlds.ts'
 import { coded } from './coded.ts'
 
 const MINUTE_US = 60e6
@@ -8,19 +8,13 @@ const MINUTE_US = 60e6
 /** A request a second, of about 10 ms; `change` says what the one at a share of the period is. */
 function requests(
   hour: number,
-  {
-    seed = hour,
-    count = 600,
-    change = (_share: number): Partial<SpanSketch> & { slow?: number } => ({}),
-  } = {},
+  { seed = hour, count = 600, change = (_share: number): Details & { slow?: number } => ({}) } = {},
 ): SpanSketch[] {
-  const random = randomSource(seed)
-  return Array.from({ length: count }, (_, i) => {
-    const startUs = NOON_US + hour * 60 * MINUTE_US + i * 1e6
-    const { slow = 1, ...more } = change(i / count)
-    const endUs = startUs + slow * 10_000 * Math.exp(random.normal() / 3)
-    const root = { trace: `hour-${hour}-${seed}-${i}`, id: 'r', service: 'web', operation: 'GET /' }
-    return { ...root, startUs, endUs, ...more }
+  const name = `hour-${hour}-${seed}`
+  const fromUs = NOON_US + hour * 60 * MINUTE_US
+  return spansOf({ seed, requests: count, fromUs, name }, (r) => {
+    const { slow = 1, ...more } = change(r.part)
+    return call('web GET /', slow * r.about(10_000, 1 / 3), more)
   })
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { makeSpans } from '../../make-traces.ts'
+import { type Call, call, type Draw, type Period, spansOf } from '../../worlds.ts'
 
 interface Store {
   readonly seed: number
@@ -15,32 +15,21 @@ interface Store {
 
 /** 300 scans, 300 writes and 60 compactions of one service, each a request of its own. */
 function store({ seed, reads = 0.2, scanUs = 0, stalls = 0, compactReads = 4 }: Store) {
-  const random = randomSource(seed)
-  const around = (us: number) => random.logNormal(Math.log(us), 0.2)
-  const request = (name: string, number: number, inner: readonly (readonly [string, number])[]) => {
-    const own = { trace: `${seed} ${name} ${number}`, service: 'store' }
-    const startUs = seed * 1e9 + number * 1e6 + (name === 'scan' ? 0 : 4e5)
-    let nowUs = startUs + around(5000) + (name === 'scan' ? scanUs : 0)
-    const called = inner.map(([operation, us], i): SpanSketch => {
-      const id = `${own.trace} ${i}`
-      const began = nowUs
-      nowUs += around(us)
-      const times = { startUs: began, endUs: nowUs }
-      return { ...own, id, parent: own.trace, service: 'disk', operation, ...times }
+  const fromUs = seed * 1e9
+  const requests = (name: string, given: Partial<Period>, callsOf: (r: Draw) => (Call | false)[]) =>
+    spansOf({ seed: 50 * seed + name.length, fromUs, name: `${seed} ${name}`, ...given }, (r) => {
+      const ownUs = r.about(5000) + (name === 'scan' ? scanUs : 0)
+      return call(`store ${name}`, [ownUs, 100], {}, callsOf(r))
     })
-    const root = { ...own, id: own.trace, parent: null, operation: name, startUs }
-    return [{ ...root, endUs: nowUs + 100 }, ...called]
-  }
-  const scans = Array.from({ length: 300 }, (_, i) =>
-    request('scan', i, random.next() < reads ? [['READ', 1000]] : []),
-  )
-  const writes = Array.from({ length: 300 }, (_, i) =>
-    request('write', i, random.next() < stalls ? [['STALL', 20_000]] : []),
-  )
-  const compactions = Array.from({ length: 60 }, (_, i) =>
-    request('compact', 5 * i, Array(compactReads).fill(['READ', 10_000] as const)),
-  )
-  return makeSpans([...scans, ...writes, ...compactions].flat())
+  return makeSpans([
+    ...requests('scan', {}, (r) => [r.is(reads) && call('disk READ', r.about(1000))]),
+    ...requests('write', { fromUs: fromUs + 4e5 }, (r) => [
+      r.is(stalls) && call('disk STALL', r.about(20_000)),
+    ]),
+    ...requests('compact', { requests: 60, everyUs: 5e6, fromUs: fromUs + 4e5 }, (r) =>
+      Array.from({ length: compactReads }, () => call('disk READ', r.about(10_000))),
+    ),
+  ])
 }
 
 const compared = (after: Partial<Store>) =>

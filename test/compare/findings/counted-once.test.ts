@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { draftFindings } from '../../../src/compare/findings/draft-findings.ts'
 import { Prices } from '../../../src/compare/findings/prices.ts'
 import { RequestColumns } from '../../../src/compare/segments/request-columns.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { firstQuick } from '../../first-quick.ts'
+import { call, record, recordWithSum } from '../../worlds.ts'
 
 interface World {
   readonly seed: number
@@ -16,45 +16,34 @@ interface World {
 
 /** 600 requests of the web, a fifth with a flag, and 60 batches of twelve calls in four lanes. */
 function period({ seed, insights = false, waits = false }: World) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  let totalUs = 0
-  const entries = (of: Pick<SpanSketch, 'trace' | 'parent'>, id: string, startUs: number) => {
-    const usual = 7000 * random.logNormal(0, 0.3)
-    const [isSlow, wait] = [random.next() < 0.2, -60_000 * Math.log(1 - random.next())]
-    const endUs = startUs + usual + (waits && isSlow ? wait : 0)
-    spans.push({ ...of, id, service: 'ledger', operation: 'ENTRIES', startUs, endUs })
-    return endUs
-  }
-  for (let i = 0; i < 660; i++) {
-    const [trace, startUs] = [`t${i}`, i * 1e6]
-    const root = { trace, id: `r${i}`, startUs }
-    const of = { trace, parent: root.id }
-    if (i % 11 === 0) {
-      const lanes = [0, 0, 0, 0].map(() => startUs + 2000)
-      for (let call = 0; call < 12; call++) {
+  return recordWithSum({ seed, requests: 660 }, (r) => {
+    const entriesUs = () => {
+      const [usual, isSlow, wait] = [
+        r.about(7000, 0.3),
+        r.is(0.2),
+        -60_000 * Math.log(1 - r.next()),
+      ]
+      return usual + (waits && isSlow ? wait : 0)
+    }
+    if (r.index % 11 === 0) {
+      const lanes = [0, 0, 0, 0]
+      let lastUs = 0
+      const calls = Array.from({ length: 12 }, () => {
         lanes.sort((a, b) => a - b)
-        lanes[0] = entries(of, `e${i}.${call}`, lanes[0] as number)
-      }
-      const endUs = Math.max(...lanes) + 2000
-      totalUs += endUs - startUs
-      spans.push({ ...root, service: 'batch', operation: 'RUN', endUs })
-      continue
+        const [us, fromUs] = [entriesUs(), lanes[0]!]
+        const gapUs = fromUs - lastUs
+        lanes[0] = fromUs + us
+        lastUs = fromUs
+        return call('ledger ENTRIES', us, { beside: true, gapUs })
+      })
+      return call('batch RUN', 4000, {}, calls)
     }
-    const flag = random.next() < 0.2 ? 'on' : 'off'
-    const insightsUs = 32_000 * random.logNormal(0, 0.3)
-    let endUs = entries(of, `e${i}`, startUs + 2000 * random.logNormal(0, 0.3))
-    if (insights && flag === 'on') {
-      const from = endUs
-      endUs += insightsUs
-      const called = { service: 'insights', operation: 'GET', startUs: from, endUs }
-      spans.push({ ...of, id: `i${i}`, ...called })
-    }
-    endUs += 1000 * random.logNormal(0, 0.3)
-    totalUs += endUs - startUs
-    spans.push({ ...root, service: 'web', operation: 'SHOW', endUs, attributes: { flag } })
-  }
-  return { traces: makeSpans(spans), totalUs }
+    const flag = r.is(0.2) ? 'on' : 'off'
+    const calls = [call('ledger ENTRIES', entriesUs()), call('insights GET', r.about(32_000, 0.3))]
+    const own = [r.about(2000, 0.3), r.about(1000, 0.3)] as const
+    const attributes = { flag }
+    return call('web SHOW', own, { attributes }, calls.slice(0, insights && flag === 'on' ? 2 : 1))
+  })
 }
 
 const compared = (world: Omit<World, 'seed'>, seed: number) => {
@@ -63,17 +52,19 @@ const compared = (world: Omit<World, 'seed'>, seed: number) => {
   return { findings, trulyUs: after.totalUs - period({ seed: seed + 1 }).totalUs }
 }
 
-test.each([11, 21])(
-  'a new call of some requests accounts for all that these take longer, seed %i',
-  (seed) => {
-    const { findings, trulyUs } = compared({ insights: true }, seed)
-    expect(findings.findings.map(({ title }) => title)).toEqual([
-      expect.stringMatching(/^web: SHOW .*(insights|ENTRIES).*, only where flag = on$/),
-    ])
-    expect(Math.abs(findings.attributedUs / trulyUs - 1)).toBeLessThan(0.1)
-    expect(findings.text()).not.toContain('other findings count')
-  },
-)
+describe.each(firstQuick([11, 21]))('of each seed', ({ rows, tags }) => {
+  test.each(rows)(
+    'a new call of some requests accounts for all that these take longer, seed %i',
+    { tags },
+    (seed) => {
+      const { findings, trulyUs } = compared({ insights: true }, seed)
+      expect(findings.findings.map(({ title }) => title)).toEqual([
+        expect.stringMatching(/^web: SHOW .*(insights|ENTRIES).*, only where flag = on$/),
+      ])
+      expect(Math.abs(findings.attributedUs / trulyUs - 1)).toBeLessThan(0.1)
+    },
+  )
+})
 
 test.each([41])(
   'a slow step accounts for batches that wait for the slowest of its calls in parallel, seed %i',
@@ -95,37 +86,18 @@ interface Calls {
 
 /** 800 requests of home, which ask for ranks, and then for the titles of these. */
 function homes({ seed, cached = 0, isEmpty = false }: Calls) {
-  const random = randomSource(seed)
-  const about = (us: number) => us * random.logNormal(0, 0.2)
-  const spans: SpanSketch[] = []
-  let totalUs = 0
-  for (let i = 0; i < 800; i++) {
-    const [trace, startUs] = [`t${i}`, i * 1e6]
-    const [rankUs, titlesUs, otherUs] = [about(30_000), about(4000), about(9000)]
-    const isHit = random.next() < cached
-    const lookUpUs = isHit ? about(1000) : about(14_000)
-    const root = { trace, id: `r${i}`, startUs }
-    let nowUs = startUs + otherUs
-    const rank = { trace, id: `k${i}`, parent: root.id, service: 'ranks', operation: 'RANK' }
-    spans.push({ ...rank, startUs: nowUs, endUs: nowUs + (isEmpty ? 2000 : rankUs) })
-    const of = { trace, parent: rank.id, service: 'ranks', kind: 'client' as const }
-    const model = { id: `m${i}`, operation: 'MODEL', startUs: nowUs, endUs: nowUs + 1000 }
-    if (!isEmpty) spans.push({ ...of, ...model })
-    nowUs += isEmpty ? 2000 : rankUs
-    if (!isEmpty) {
-      const called = { trace, id: `c${i}`, parent: root.id, service: 'titles', operation: 'BATCH' }
-      const endUs = nowUs + titlesUs + lookUpUs
-      spans.push({ ...called, startUs: nowUs, endUs })
-      const within = { trace, id: `d${i}`, parent: called.id, service: 'titles' }
-      const operation = isHit ? 'MGET' : 'SELECT'
-      const times = { startUs: nowUs + 100, endUs: nowUs + 100 + lookUpUs }
-      spans.push({ ...within, operation, kind: 'client', ...times })
-      nowUs = endUs
-    }
-    spans.push({ ...root, service: 'home', operation: 'GET', endUs: nowUs + 500 })
-    totalUs += nowUs + 500 - startUs
-  }
-  return { traces: makeSpans(spans), totalUs }
+  return recordWithSum({ seed, requests: 800 }, (r) => {
+    const [rankUs, titlesUs, otherUs] = [r.about(30_000), r.about(4000), r.about(9000)]
+    const isHit = r.is(cached)
+    const lookUp = [
+      isHit ? 'titles MGET' : 'titles SELECT',
+      r.about(isHit ? 1000 : 14_000),
+    ] as const
+    const titles = call('titles BATCH', titlesUs, {}, [call(...lookUp, { kind: 'client' })])
+    const model = call('ranks MODEL', 1000, { kind: 'client' })
+    const rank = call('ranks RANK', [0, isEmpty ? 2000 : rankUs], {}, [!isEmpty && model])
+    return call('home GET', [otherUs, 500], {}, [rank, !isEmpty && titles])
+  })
 }
 
 test.each([
@@ -147,30 +119,12 @@ test.each([
 
 /** 800 requests of web to store, half of which look up and half create; after, both prefetch, which costs 4 ms. */
 function stores(seed: number, prefetches: boolean) {
-  const random = randomSource(seed)
-  const about = (us: number) => us * random.logNormal(0, 0.2)
-  let totalUs = 0
-  const spans = Array.from({ length: 800 }, (_, i): SpanSketch[] => {
-    const [trace, startUs] = [`t${i}`, i * 1e6]
-    const operation = random.next() < 0.5 ? 'LOOKUP' : 'CREATE'
-    const [workUs, prefetchUs] = [about(5000), about(4000)]
-    const endUs = startUs + workUs + (prefetches ? prefetchUs : 0)
-    totalUs += endUs + 1000 - startUs
-    const own = { trace, service: 'store', startUs, endUs }
-    const within = {
-      ...own,
-      id: 'p',
-      parent: 's',
-      operation: 'prefetch',
-      startUs: startUs + workUs,
-    }
-    return [
-      { ...own, id: 'r', service: 'web', operation: `web ${operation}`, endUs: endUs + 1000 },
-      { ...own, id: 's', parent: 'r', operation },
-      ...(prefetches ? [within] : []),
-    ]
+  return recordWithSum({ seed, requests: 800 }, (r) => {
+    const operation = r.pick(['LOOKUP', 'CREATE'])
+    const [workUs, prefetch] = [r.about(5000), call('store prefetch', r.about(4000))]
+    const store = call(`store ${operation}`, [workUs, 0], {}, [prefetches && prefetch])
+    return call(`web ${operation}`, [0, 1000], {}, [store])
   })
-  return { traces: makeSpans(spans.flat()), totalUs }
 }
 
 test.each([71])(
@@ -186,18 +140,11 @@ test.each([71])(
 
 /** Two minutes of requests: `shop GET` calls stock, which takes 1 ms longer, 20 ms more in the first 24 s. */
 function coldStart(name: string, isCold: boolean, seed: number) {
-  const random = randomSource(seed)
-  const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
-    const [trace, startUs] = [`${name}-${i}`, i * 200_000]
-    const stockUs = 5000 * random.logNormal(0, 0.3) + (isCold ? 1000 + (i < 120 ? 20_000 : 0) : 0)
-    const endUs = startUs + 30_000 * random.logNormal(0, 0.2) + stockUs
-    const call = { startUs: startUs + 500, endUs: startUs + 500 + stockUs }
-    return [
-      { trace, id: 'r', service: 'shop', operation: 'GET', startUs, endUs },
-      { trace, id: 's', parent: 'r', service: 'stock', operation: 'LOOKUP', ...call },
-    ]
+  return record({ seed, requests: 600, everyUs: 2e5, name }, (r) => {
+    const coldUs = isCold ? 1000 + (r.index < 120 ? 20_000 : 0) : 0
+    const stock = call('stock LOOKUP', r.about(5000, 0.3) + coldUs)
+    return call('shop GET', [500, r.about(30_000)], {}, [stock])
   })
-  return makeSpans(spans.flat(), name)
 }
 
 test('what a step takes longer for some time is not left over in the requests of that time', () => {
@@ -217,24 +164,15 @@ test('what a step takes longer for some time is not left over in the requests of
 
 /** 400 requests of quotes, which ask for a job of up to a second, 3 ms each time, until it is done. */
 function polls(seed: number, everyUs: number) {
-  const random = randomSource(seed)
-  let totalUs = 0
-  const spans = Array.from({ length: 400 }, (_, i): SpanSketch[] => {
-    const [trace, startUs] = [`t${i}`, i * 5e6]
-    const asks = Math.ceil((1e6 * random.next()) / everyUs)
-    const endUs = startUs + asks * (everyUs + 3000) + 2000 * random.logNormal(0, 0.3)
-    totalUs += endUs - startUs
-    const own = { trace, service: 'quotes' }
-    return [
-      { ...own, id: 'r', operation: 'POST', startUs, endUs },
-      ...Array.from({ length: asks }, (_, ask): SpanSketch => {
-        const from = startUs + everyUs + ask * (everyUs + 3000)
-        const times = { startUs: from, endUs: from + 3000 * random.logNormal(0, 0.1) }
-        return { ...own, id: `s${ask}`, parent: 'r', operation: 'SELECT', kind: 'client', ...times }
-      }),
+  return recordWithSum({ seed, requests: 400, everyUs: 5e6 }, (r) => {
+    const [asks, us, ownUs] = [
+      Math.ceil((1e6 * r.next()) / everyUs),
+      r.about(3000, 0.1),
+      r.about(2000),
     ]
+    const ask = call('quotes SELECT', us, { kind: 'client', gapUs: everyUs })
+    return call('quotes POST', ownUs, {}, Array(asks).fill(ask))
   })
-  return { traces: makeSpans(spans.flat()), totalUs }
 }
 
 test('fewer calls save what these took, whatever their caller waits longer for', () => {
@@ -254,21 +192,10 @@ test('fewer calls save what these took, whatever their caller waits longer for',
 
 /** 300 requests, a share of which ask entitlement for 12 ms first, and then rank for about 300 ms. */
 function checks(seed: number, share: number) {
-  const random = randomSource(seed)
-  const spans = Array.from({ length: 300 }, (_, i): SpanSketch[] => {
-    const [trace, startUs] = [`t${i}`, i * 2e6]
-    const isChecked = random.next() < share
-    const fromUs = startUs + (isChecked ? 12_000 * random.logNormal(0, 0.1) : 0)
-    const endUs = fromUs + 300_000 * random.logNormal(0, 0.6)
-    const of = { trace, parent: 'r' }
-    const check = { ...of, id: 'c', service: 'entitlement', operation: 'CHECK', startUs }
-    return [
-      { trace, id: 'r', service: 'web', operation: 'GET', startUs, endUs },
-      { ...of, id: 'k', service: 'rank', operation: 'RANK', startUs: fromUs, endUs },
-      ...(isChecked ? [{ ...check, endUs: fromUs }] : []),
-    ]
+  return record({ seed, everyUs: 2e6 }, (r) => {
+    const check = r.is(share) && call('entitlement CHECK', r.about(12_000, 0.1))
+    return call('web GET', 0, {}, [check, call('rank RANK', r.about(300_000, 0.6))])
   })
-  return makeSpans(spans.flat())
 }
 
 test('a new call of all requests of a root costs what it takes, not what else differs in these', () => {
@@ -282,26 +209,15 @@ test('a new call of all requests of a root costs what it takes, not what else di
 
 /** 500 searches, which ask six shards at once, wait for the slowest of these, then for a rank and for much else. */
 function searches(seed: number, { shards = 1, rankUs = 5000 } = {}) {
-  const random = randomSource(seed)
   let waitedUs = 0
-  const spans = Array.from({ length: 500 }, (_, i): SpanSketch[] => {
-    const [trace, startUs] = [`t${i}`, i * 1e6]
-    const times = [0, 1, 2, 3, 4, 5].map(() => 10_000 * shards * random.logNormal(0, 0.6))
-    const rankFrom = startUs + Math.max(...times)
-    const rankEnd = rankFrom + rankUs * random.logNormal(0, 0.05)
-    const endUs = rankEnd + 60_000 * random.logNormal(0, 0.6)
-    waitedUs += rankFrom - startUs
-    const of = { trace, parent: 'r' }
-    return [
-      { trace, id: 'r', service: 'search', operation: 'GET', startUs, endUs },
-      ...times.map((us, shard): SpanSketch => {
-        const id = `s${shard}`
-        return { ...of, id, service: 'index', operation: 'QUERY', startUs, endUs: startUs + us }
-      }),
-      { ...of, id: 'k', service: 'rank', operation: 'RANK', startUs: rankFrom, endUs: rankEnd },
-    ]
+  const traces = record({ seed, requests: 500 }, (r) => {
+    const times = [0, 1, 2, 3, 4, 5].map(() => r.about(10_000 * shards, 0.6))
+    waitedUs += Math.max(...times)
+    const asked = times.map((us) => call('index QUERY', us, { beside: true }))
+    const calls = [...asked, call('rank RANK', r.about(rankUs, 0.05))]
+    return call('search GET', [0, r.about(60_000, 0.6)], {}, calls)
   })
-  return { traces: makeSpans(spans.flat()), waitedUs }
+  return { traces, waitedUs }
 }
 
 test.each([101])(

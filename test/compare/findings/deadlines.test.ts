@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import type { Finding } from '../../../src/compare/findings/finding.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { NOON_US } from '../../make-traces.ts'
+import { call, record, tries } from '../../worlds.ts'
 
 interface Vendor {
   readonly fromUs?: number
@@ -23,35 +23,26 @@ interface Vendor {
  */
 function shopAndVendor(
   name: string,
-  { fromUs = NOON_US, deadlineUs, hang, seed, tries = 1 }: Vendor,
+  { fromUs = NOON_US, deadlineUs, hang, seed, tries: most = 1 }: Vendor,
 ) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 600; i++) {
-    const startUs = fromUs + i * 500_000
-    const trace = `${name}-${i}`
-    let nowUs = startUs + 1000
-    let isGivenUp = true
-    for (let attempt = 0; attempt < tries && isGivenUp; attempt++) {
-      const hangs = random.next() < hang
-      const serverUs = hangs ? 8e6 : 40_000 * Math.exp(0.3 * random.normal())
-      isGivenUp = serverUs > deadlineUs
-      const waitedUs = isGivenUp ? deadlineUs + 2000 * random.next() : serverUs + 1000
-      const status = isGivenUp
-        ? ({ status: 'error', attributes: { 'error.message': 'deadline exceeded' } } as const)
+  return record({ seed, requests: 600, everyUs: 5e5, fromUs, name }, (r) => {
+    const attempts = tries(most, () => {
+      const us = r.is(hang) ? 8e6 : r.about(40_000, 0.3)
+      const fails = us > deadlineUs
+      const waitedUs = fails ? deadlineUs + 2000 * r.next() : us + 1000
+      const attributes: Record<string, string> = fails
+        ? { 'error.message': 'deadline exceeded' }
         : {}
-      const id = `${trace}-call-${attempt}`
-      const call = { trace, id, parent: trace, service: 'shop', operation: 'POST' }
-      spans.push({ ...call, startUs: nowUs, endUs: nowUs + waitedUs, ...status, kind: 'client' })
-      const server = { trace, id: `${id}-server`, parent: id, service: 'vendor' }
-      const served = { startUs: nowUs + 500, endUs: nowUs + 500 + serverUs }
-      spans.push({ ...server, operation: 'License', ...served })
-      nowUs += waitedUs
-    }
-    const root = { trace, id: trace, service: 'shop', operation: 'GET', startUs }
-    spans.push({ ...root, endUs: nowUs + 2000 })
-  }
-  return makeSpans(spans, name)
+      const client = {
+        us: [500, waitedUs - us - 500],
+        operation: 'POST',
+        fails,
+        attributes,
+      } as const
+      return call('vendor License', us, { client })
+    })
+    return call('shop GET', [1000, 2000], {}, attempts)
+  })
 }
 
 const compared = (before: Vendor, after: Vendor) =>

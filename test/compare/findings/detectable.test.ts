@@ -2,34 +2,25 @@ import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { detectableShifts, nearestStep } from '../../../src/compare/findings/detectable.ts'
 import type { StepChange } from '../../../src/compare/steps/step-changes.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { type RandomSource, randomSource } from '../../../src/stats/random.ts'
+import { call, record } from '../../worlds.ts'
 
 /** Requests of one operation, whose store is asked up to six times, and which work by `timeOf`. */
-function period(seed: number, timeOf: (random: ReturnType<typeof randomSource>) => number) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 80; i++) {
-    const [trace, startUs] = [`t${i}`, i * 100_000]
-    let endUs = startUs + timeOf(random)
-    const calls = 1 + random.integer(6)
-    for (let call = 0; call < calls; call++) {
-      const [from, id] = [endUs, `s${i}.${call}`]
-      endUs += 300 * random.logNormal(0, 0.4)
-      const store = { service: 'store', operation: 'get' }
-      spans.push({ trace, id, parent: `r${i}`, ...store, startUs: from, endUs })
-    }
-    spans.push({ trace, id: `r${i}`, service: 'shop', operation: 'GET', startUs, endUs })
-  }
-  return makeSpans(spans)
+function period(seed: number, timeOf: (random: RandomSource) => number) {
+  return record({ seed, requests: 80, everyUs: 1e5 }, (r) => {
+    const ownUs = timeOf(r)
+    const calls = Array.from({ length: 1 + r.integer(6) }, () =>
+      call('store get', r.about(300, 0.4)),
+    )
+    return call('shop GET', [ownUs, 0], {}, calls)
+  })
 }
 
 const WORLDS = {
-  'log-normal times': (random: ReturnType<typeof randomSource>) => 3000 * random.logNormal(0, 0.5),
-  'two kinds of times': (random: ReturnType<typeof randomSource>) =>
+  'log-normal times': (random: RandomSource) => 3000 * random.logNormal(0, 0.5),
+  'two kinds of times': (random: RandomSource) =>
     (random.next() < 0.5 ? 1000 : 8000) * random.logNormal(0, 0.2),
-  'heavy tails': (random: ReturnType<typeof randomSource>) =>
-    3000 * Math.min(200, (1 - random.next()) ** (-1 / 1.5)),
+  'heavy tails': (random: RandomSource) => 3000 * Math.min(200, (1 - random.next()) ** (-1 / 1.5)),
 }
 
 describe('the shift that is promised', () => {
@@ -56,23 +47,11 @@ describe('the shift that is promised', () => {
   })
 
   test('is told of each kind of requests, the most frequent first, smaller with more of them', () => {
-    const mixed = (seed: number) => {
-      const random = randomSource(seed)
-      return makeSpans(
-        Array.from({ length: 300 }, (_, i): SpanSketch => {
-          const operation = i % 4 === 0 ? 'PUT' : i % 50 === 1 ? 'DELETE' : 'GET'
-          const endUs = i * 10_000 + 3000 * random.logNormal(0, 0.3)
-          return {
-            trace: `t${i}`,
-            id: `r${i}`,
-            service: 'shop',
-            operation,
-            startUs: i * 10_000,
-            endUs,
-          }
-        }),
-      )
-    }
+    const mixed = (seed: number) =>
+      record({ seed, everyUs: 1e4 }, (r) => {
+        const operation = r.index % 4 === 0 ? 'PUT' : r.index % 50 === 1 ? 'DELETE' : 'GET'
+        return call(`shop ${operation}`, r.about(3000, 0.3))
+      })
     const { steps, edges } = compare(mixed(1), mixed(2))
     const kinds = detectableShifts(steps, edges)
     expect(kinds.map(({ name, before, testable }) => [name, before, testable])).toEqual([
@@ -88,20 +67,12 @@ describe('the shift that is promised', () => {
     const wandering = (seed: number, moreUs = 0) => {
       const random = randomSource(seed)
       const levels = Array.from({ length: 20 }, () => random.logNormal(0, 0.05))
-      const spans = Array.from({ length: 1200 }, (_, i): SpanSketch[] => {
-        const [trace, startUs] = [`t${i}`, i * 1e6]
-        const operation = `GET ${random.integer(6)}`
-        const level = levels[Math.floor(i / 60)] as number
-        const workUs = 10_000 * level * random.logNormal(0, 0.25) + moreUs
-        const restUs = 6000 * level * random.logNormal(0, 0.8)
-        const root = { trace, id: `r${i}`, service: 'shop', operation, startUs }
-        const score = { trace, id: `s${i}`, parent: root.id, service: 'score', operation: 'RATE' }
-        return [
-          { ...root, endUs: startUs + workUs + restUs },
-          { ...score, startUs: startUs + restUs / 2, endUs: startUs + restUs / 2 + workUs },
-        ]
+      return record({ seed: seed + 1e6, requests: 1200 }, (r) => {
+        const level = levels[Math.floor(r.index / 60)]!
+        const operation = r.integer(6)
+        const work = call('score RATE', r.about(10_000 * level, 0.25) + moreUs)
+        return call(`shop GET ${operation}`, r.about(6000 * level, 0.8), {}, [work])
       })
-      return makeSpans(spans.flat())
     }
     const shiftOfStep = (seed: number) => {
       const { steps, edges, findings } = compare(wandering(seed), wandering(seed + 1))
@@ -134,7 +105,7 @@ describe('the shift that is promised', () => {
   })
 
   test('is as large as what matters, however many requests there are', () => {
-    const steady = (random: ReturnType<typeof randomSource>) => 3000 * random.logNormal(0, 0.001)
+    const steady = (random: RandomSource) => 3000 * random.logNormal(0, 0.001)
     const { steps, edges } = compare(period(1, steady), period(2, steady))
     const [kind] = detectableShifts(steps, edges)
     expect(kind?.shiftUs).toBeGreaterThan(0.03 * (kind?.medianUs ?? 0))

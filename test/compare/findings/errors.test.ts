@@ -5,8 +5,9 @@ import { listedFindings } from '../../../src/explain/listed-findings.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { findingText } from '../../../src/views/text/comparison-text.ts'
-import { makeSpans } from '../../make-traces.ts'
+import { firstQuick } from '../../first-quick.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
+import { call, record } from '../../worlds.ts'
 import { compareShops, type Shop, shopPeriod } from './fixture.ts'
 
 const findings = (before: Shop, after: Shop) =>
@@ -18,17 +19,11 @@ test.each([
 ])('of %d operations that fail alike, the two that fail most are named', (count, told) => {
   const names = ['GET', 'PUT', 'POST', 'PATCH', 'HEAD', 'TRACE'].slice(0, count)
   const period = (offset: number, fails: (i: number) => boolean) =>
-    makeSpans(
-      Array.from({ length: 1200 }, (_, i) => {
-        const [trace, startUs] = [`${offset} ${i}`, offset + i * 1000]
-        const status = fails(i) ? ('error' as const) : ('ok' as const)
-        // The last is called twice as often as the others.
-        const operation = names[Math.min(count - 1, Math.floor(i / 10) % (count + 1))] as string
-        const root = { id: trace, trace, startUs, endUs: startUs + 500, service: 'web' }
-        const call = { id: `${trace} db`, trace, parent: trace, service: 'db', operation, status }
-        return [root, { ...call, startUs: startUs + 100, endUs: startUs + 300 }]
-      }).flat(),
-    )
+    record({ seed: 1, requests: 1200, everyUs: 1000, fromUs: offset }, ({ index: i }) => {
+      // The last is called twice as often as the others.
+      const operation = names[Math.min(count - 1, Math.floor(i / 10) % (count + 1))]!
+      return call('web', 300, {}, [call(`db ${operation}`, 200, { fails: fails(i) })])
+    })
   const { findings } = compare(
     period(0, () => false),
     period(1e10, (i) => i % 10 === 0),
@@ -47,151 +42,148 @@ test('no line of example traces is printed for a period that has none', () => {
 })
 
 describe('of stock that fails in a tenth of the time', () => {
-  test.each([0.03, 0.1])(
-    'a share of %d that shop passes on is one finding, of stock',
-    (failing) => {
-      const [first, ...others] = findings({}, { failing })
-      expect(first).toMatchObject({
-        kind: 'errors',
-        direction: 'slower',
-        where: 'stock',
-        operation: 'LOOKUP',
-        services: ['stock'],
-        size: { unit: 'rate', per: 'call' },
-      })
-      expect(first?.what).toMatch(
-        /^LOOKUP fails with “no stock” in \d+ of 1,000 calls \(0 of 1,000/,
+  describe.each(firstQuick([0.03, 0.1]))('however many', ({ rows, tags }) => {
+    test.each(rows)(
+      'a share of %d that shop passes on is one finding, of stock',
+      { tags },
+      (failing) => {
+        const [first, ...others] = findings({}, { failing })
+        expect(first).toMatchObject({
+          kind: 'errors',
+          direction: 'slower',
+          where: 'stock',
+          operation: 'LOOKUP',
+          services: ['stock'],
+          size: { unit: 'rate', per: 'call' },
+        })
+        expect(first?.what).toMatch(
+          /^LOOKUP fails with “no stock” in \d+ of 1,000 calls \(0 of 1,000/,
+        )
+        expect(first?.facts[1]).toMatch(/^\d+ more failed requests$/)
+        expect(first?.consequences.map(({ title }) => title)).toEqual([
+          expect.stringMatching(/^shop: GET fails in \d+ of 1,000 calls \(0 of 1,000 before\)$/),
+        ])
+        expect(others).toEqual([])
+      },
+    )
+
+    test('few failures that may be chance are told as what came nearest to a change', () => {
+      const { findings: all } = compareShops({ requests: 300 }, { requests: 300, failing: 0.02 })
+      expect(all.findings).toEqual([])
+      expect(all.text()).toMatch(
+        / Closest to a change: stock LOOKUP fails with “no stock” in \d of 300 calls \(0 of 300 before\), \d more failed requests, p = 0\.\d+\.$/m,
       )
-      expect(first?.facts[1]).toMatch(/^\d+ more failed requests$/)
-      expect(first?.consequences.map(({ title }) => title)).toEqual([
-        expect.stringMatching(/^shop: GET fails in \d+ of 1,000 calls \(0 of 1,000 before\)$/),
+      const { findings: none } = compareShops({ requests: 300, failing: 0.02 }, { requests: 300 })
+      expect(none.text()).not.toContain('Closest to a change: stock')
+    })
+
+    test('1 % of 3,000 requests are enough', { tags: 'full' }, () => {
+      const [first] = findings({ requests: 3000 }, { requests: 3000, failing: 0.01 })
+      expect(first).toMatchObject({ kind: 'errors', where: 'stock' })
+    })
+
+    test('what shop makes good is told, and that no request fails', () => {
+      const found = findings({}, { failing: 0.1, passesOn: false })
+      expect(found).toHaveLength(1)
+      expect(found[0]).toMatchObject({ kind: 'errors', where: 'stock', consequences: [] })
+      expect(found[0]?.facts).toContain('no request fails because of it')
+    })
+
+    test('what requests save while their calls fail at once, and are made good, is no finding of its own', () => {
+      const failing = (i: number) => (i >= 300 && i < 700 ? 1 : 0)
+      const shop = { stockUs: 5000, payEvery: 1 }
+      const found = findings(shop, { ...shop, failing, passesOn: false })
+      expect(found.map(({ kind, where }) => `${kind} ${where}`)).toEqual(['errors stock'])
+      const [first] = found
+      // Of 5 ms, a tenth is left: 400 requests.
+      expect(first?.contributionUs).toBeGreaterThan(-1.05 * 400 * 4500)
+      expect(first?.contributionUs).toBeLessThan(-0.9 * 400 * 4500)
+      expect(first?.facts.join()).toMatch(
+        /failing calls take 4\.\d+ ms less in each affected request \(95 % CI [34]\.\d+/,
+      )
+    })
+
+    test('an outage that begins within the period after is found', () => {
+      const [first] = findings({}, { failing: (i) => (i >= 300 ? 0.2 : 0) })
+      expect(first).toMatchObject({ kind: 'errors', where: 'stock' })
+    })
+
+    test('as often before as after is no finding, and nothing got faster', () => {
+      expect(findings({ failing: 0.05 }, { failing: 0.05 })).toEqual([])
+    })
+
+    test('fewer failures are a finding that says so', () => {
+      const [first] = findings({ failing: 0.1 }, { failing: 0.01 })
+      expect(first).toMatchObject({ kind: 'errors', direction: 'faster' })
+      expect(first?.what).toMatch(/fails with “no stock” only in/)
+    })
+
+    test('calls that did not fail are still compared', () => {
+      const found = findings({}, { failing: 0.1, stockUs: 2000 })
+      expect(found.map(({ kind, where }) => `${kind} ${where}`).sort()).toEqual([
+        'errors stock',
+        'latency stock',
       ])
-      expect(others).toEqual([])
-    },
-  )
+    })
 
-  test('few failures that may be chance are told as what came nearest to a change', () => {
-    const { findings: all } = compareShops({ requests: 300 }, { requests: 300, failing: 0.02 })
-    expect(all.findings).toEqual([])
-    expect(all.text()).toMatch(
-      / Closest to a change: stock LOOKUP fails with “no stock” in \d of 300 calls \(0 of 300 before\), \d more failed requests, p = 0\.\d+\.$/m,
-    )
-    const { findings: none } = compareShops({ requests: 300, failing: 0.02 }, { requests: 300 })
-    expect(none.text()).not.toContain('Closest to a change: stock')
-  })
-
-  test('1 % of 3,000 requests are enough', () => {
-    const [first] = findings({ requests: 3000 }, { requests: 3000, failing: 0.01 })
-    expect(first).toMatchObject({ kind: 'errors', where: 'stock' })
-  })
-
-  test('what shop makes good is told, and that no request fails', () => {
-    const found = findings({}, { failing: 0.1, passesOn: false })
-    expect(found).toHaveLength(1)
-    expect(found[0]).toMatchObject({ kind: 'errors', where: 'stock', consequences: [] })
-    expect(found[0]?.facts).toContain('no request fails because of it')
-  })
-
-  test('what requests save while their calls fail at once, and are made good, is no finding of its own', () => {
-    const failing = (i: number) => (i >= 300 && i < 700 ? 1 : 0)
-    const shop = { stockUs: 5000, payEvery: 1 }
-    const found = findings(shop, { ...shop, failing, passesOn: false })
-    expect(found.map(({ kind, where }) => `${kind} ${where}`)).toEqual(['errors stock'])
-    const [first] = found
-    // Of 5 ms, a tenth is left: 400 requests.
-    expect(first?.contributionUs).toBeGreaterThan(-1.05 * 400 * 4500)
-    expect(first?.contributionUs).toBeLessThan(-0.9 * 400 * 4500)
-    expect(first?.facts.join()).toMatch(
-      /failing calls take 4\.\d+ ms less in each affected request \(95 % CI [34]\.\d+/,
-    )
-  })
-
-  test('an outage that begins within the period after is found', () => {
-    const [first] = findings({}, { failing: (i) => (i >= 300 ? 0.2 : 0) })
-    expect(first).toMatchObject({ kind: 'errors', where: 'stock' })
-  })
-
-  test('as often before as after is no finding, and nothing got faster', () => {
-    expect(findings({ failing: 0.05 }, { failing: 0.05 })).toEqual([])
-  })
-
-  test('fewer failures are a finding that says so', () => {
-    const [first] = findings({ failing: 0.1 }, { failing: 0.01 })
-    expect(first).toMatchObject({ kind: 'errors', direction: 'faster' })
-    expect(first?.what).toMatch(/fails with “no stock” only in/)
-  })
-
-  test('calls that did not fail are still compared', () => {
-    const found = findings({}, { failing: 0.1, stockUs: 2000 })
-    expect(found.map(({ kind, where }) => `${kind} ${where}`).sort()).toEqual([
-      'errors stock',
-      'latency stock',
-    ])
-  })
-
-  test('failures cost what they save, though a few others fail late in both periods', () => {
-    // Of 1,000 requests, `late` give up after a second, as in either period; one in 14 fails at once in the second.
-    const period = (offset: number, late: number, failing: (i: number) => boolean) =>
-      makeSpans(
-        Array.from({ length: 1000 }, (_, i) => {
+    test('failures cost what they save, though a few others fail late in both periods', () => {
+      // Of 1,000 requests, `late` give up after a second, as in either period; one in 14 fails at once in the second.
+      const period = (offset: number, late: number, failing: (i: number) => boolean) =>
+        record({ seed: 1, requests: 1000, everyUs: 2e6, fromUs: offset }, ({ index: i }) => {
           const isLate = i % 100 === 3 && i < 100 * late
-          const [trace, startUs] = [`${offset} ${i}`, offset + i * 2e6]
-          const status = isLate || failing(i) ? ('error' as const) : ('ok' as const)
-          const takesUs = failing(i) ? 10_000 : isLate ? 1_000_000 : 90_000 + (i % 7) * 1000
-          const root = { id: trace, trace, service: 'shop', startUs, endUs: startUs + takesUs }
-          const stock = { id: `${trace} s`, parent: trace, trace, startUs, operation: 'LOOKUP' }
-          const within = { endUs: startUs + takesUs - 100, service: isLate ? 'vendor' : 'stock' }
-          return [
-            { ...root, operation: 'GET', status },
-            { ...stock, ...within, status },
-          ]
-        }).flat(),
-      )
-    const before = period(0, 3, () => false)
-    const after = period(1e10, 7, (i) => i % 14 === 5)
-    const [first] = compare(before, after).findings.findings
-    expect(first).toMatchObject({ kind: 'errors', where: 'stock' })
-    // 71 requests save 83 ms each.
-    expect(first!.contributionUs / (-71 * 83_000)).toBeCloseTo(1, 1)
-  })
+          const fails = isLate || failing(i)
+          const us = failing(i) ? 10_000 : isLate ? 1_000_000 : 90_000 + (i % 7) * 1000
+          const stock = call(`${isLate ? 'vendor' : 'stock'} LOOKUP`, us - 100, { fails })
+          return call('shop GET', [0, 100], { fails }, [stock])
+        })
+      const before = period(0, 3, () => false)
+      const after = period(1e10, 7, (i) => i % 14 === 5)
+      const [first] = compare(before, after).findings.findings
+      expect(first).toMatchObject({ kind: 'errors', where: 'stock' })
+      // 71 requests save 83 ms each.
+      expect(first!.contributionUs / (-71 * 83_000)).toBeCloseTo(1, 1)
+    })
 
-  test('categories say how many of their requests failed', () => {
-    const { categories, flows } = compareShops({}, { failing: 0.2 })
-    const rows = categories.table().objects() as { beforeFailed: number; afterFailed: number }[]
-    const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
-    const failed = Array.from(flows.period.keys()).filter((one) => flows.outcomes?.failed(one))
-    expect(sum(rows.map(({ beforeFailed }) => beforeFailed))).toBe(0)
-    expect(sum(rows.map(({ afterFailed }) => afterFailed))).toBe(failed.length)
-    expect(failed.length).toBeGreaterThan(30)
-  })
+    test('categories say how many of their requests failed', () => {
+      const { categories, flows } = compareShops({}, { failing: 0.2 })
+      const rows = categories.table().objects() as { beforeFailed: number; afterFailed: number }[]
+      const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
+      const failed = Array.from(flows.period.keys()).filter((one) => flows.outcomes?.failed(one))
+      expect(sum(rows.map(({ beforeFailed }) => beforeFailed))).toBe(0)
+      expect(sum(rows.map(({ afterFailed }) => afterFailed))).toBe(failed.length)
+      expect(failed.length).toBeGreaterThan(30)
+    })
 
-  test('a restored comparison says the same', () => {
-    const comparison = compareShops({}, { failing: 0.2 })
-    const snapshot = takeSnapshot(comparison, { ids: true, latenciesOf: () => true })
-    const restored = restoreComparison(JSON.parse(JSON.stringify(snapshot)))
-    expect(restored.findings.text()).toBe(comparison.findings.text())
-    expect(restored.steps.errorTable().objects()).toEqual(comparison.steps.errorTable().objects())
-  })
+    test('a restored comparison says the same', () => {
+      const comparison = compareShops({}, { failing: 0.2 })
+      const snapshot = takeSnapshot(comparison, { ids: true, latenciesOf: () => true })
+      const restored = restoreComparison(JSON.parse(JSON.stringify(snapshot)))
+      expect(restored.findings.text()).toBe(comparison.findings.text())
+      expect(restored.steps.errorTable().objects()).toEqual(comparison.steps.errorTable().objects())
+    })
 
-  test('a constant rate of 5 % in bursts of every length is at most 5 % of the time a finding', {
-    tags: 'full',
-  }, () => {
-    const COMPARISONS = 24
-    let found = 0
-    for (let seed = 0; seed < COMPARISONS; seed++) {
-      const period = (own: number) => {
-        const random = randomSource(own)
-        const length = 10 + Math.floor(100 * random.next())
-        const starts = Array.from({ length: 200 / length }, () => Math.floor(1000 * random.next()))
-        const failing = (i: number) =>
-          starts.some((start) => i >= start && i < start + length) ? 0.22 : 0.01
-        return shopPeriod({ requests: 1000, seed: own, failing })
+    test('a constant rate of 5 % in bursts of every length is at most 5 % of the time a finding', {
+      tags: 'full',
+    }, () => {
+      const COMPARISONS = 24
+      let found = 0
+      for (let seed = 0; seed < COMPARISONS; seed++) {
+        const period = (own: number) => {
+          const random = randomSource(own)
+          const length = 10 + Math.floor(100 * random.next())
+          const starts = Array.from({ length: 200 / length }, () =>
+            Math.floor(1000 * random.next()),
+          )
+          const failing = (i: number) =>
+            starts.some((start) => i >= start && i < start + length) ? 0.22 : 0.01
+          return shopPeriod({ requests: 1000, seed: own, failing })
+        }
+        const comparison = compare(period(2 * seed + 1), period(2 * seed + 2))
+        if (comparison.findings.findings.some(({ kind }) => kind === 'errors')) found++
       }
-      const comparison = compare(period(2 * seed + 1), period(2 * seed + 2))
-      if (comparison.findings.findings.some(({ kind }) => kind === 'errors')) found++
-    }
-    // Of 24 comparisons at 5 %, more than four come about once in a hundred times.
-    expect(found).toBeLessThanOrEqual(4)
+      // Of 24 comparisons at 5 %, more than four come about once in a hundred times.
+      expect(found).toBeLessThanOrEqual(4)
+    })
   })
 })
 
@@ -215,25 +207,18 @@ describe('of failures that begin 600 requests into after', () => {
 
 /** A shop whose requests go to pay by the first two routes; others do not call it. Refused calls reach nobody. */
 function payPeriod(offset: number, routes: readonly string[], refusedFrom = Infinity) {
-  const random = randomSource(offset + 1)
-  const spans = Array.from({ length: 1500 }, (_, i) => {
-    const [trace, startUs] = [`${offset} ${i}`, offset + i * 1000]
-    const route = routes[i % routes.length]!
-    const pays = i % routes.length < 2
-    const isRefused = pays && random.next() < (i >= refusedFrom ? 0.25 : 0)
-    const status = isRefused ? ('error' as const) : ('unset' as const)
-    const code = isRefused ? 503 : 200
-    const attributes = { 'http.route': route, 'http.response.status_code': code }
-    const root = { id: trace, trace, service: 'shop', operation: 'POST', attributes, status }
-    const call = { id: `${trace} call`, trace, parent: trace, service: 'shop', operation: 'Charge' }
-    const pay = { id: `${trace} pay`, trace, parent: call.id, service: 'pay', operation: 'Charge' }
-    return [
-      { ...root, startUs, endUs: startUs + 500 + 50 * random.next() },
-      ...(pays ? [{ ...call, status, startUs: startUs + 50, endUs: startUs + 300 }] : []),
-      ...(pays && !isRefused ? [{ ...pay, startUs: startUs + 100, endUs: startUs + 250 }] : []),
-    ]
+  const given = { seed: offset + 1, requests: 1500, everyUs: 1000, fromUs: offset }
+  return record(given, (r) => {
+    const place = r.index % routes.length
+    const fails = place < 2 && r.is(r.index >= refusedFrom ? 0.25 : 0)
+    const code = fails ? 503 : 200
+    const attributes = { 'http.route': routes[place]!, 'http.response.status_code': code }
+    const pay = fails
+      ? call('shop Charge', 250, { fails })
+      : call('pay Charge', 150, { client: { us: [50, 50], kind: 'internal' } })
+    const own = [50, 200 + 50 * r.next()] as const
+    return call('shop POST', own, { attributes, fails }, [place < 2 && pay])
   })
-  return makeSpans(spans.flat())
 }
 
 test.each([
@@ -255,20 +240,13 @@ test.each([
 
 test('of calls within an operation that fail since some time, each since then counts', () => {
   const period = (offset: number, failsFrom = Infinity) =>
-    makeSpans(
-      Array.from({ length: 1000 }, (_, i) => {
-        const [trace, startUs] = [`${offset} ${i}`, offset + i * 1000]
-        const root = { id: trace, trace, service: 'web', operation: 'GET' }
-        const calls = [0, 1].map((at) => {
-          const status = i >= failsFrom && (i + at) % 4 === 0 ? ('error' as const) : ('ok' as const)
-          const call = { id: `${trace} ${at}`, trace, parent: trace, service: 'web', status }
-          const fromUs = startUs + 100 + 300 * at
-          const kind = 'client' as const
-          return { ...call, kind, operation: 'MGET', startUs: fromUs, endUs: fromUs + 200 }
-        })
-        return [{ ...root, startUs, endUs: startUs + 900 }, ...calls]
-      }).flat(),
-    )
+    record({ seed: 1, requests: 1000, everyUs: 1000, fromUs: offset }, ({ index: i }) => {
+      const calls = [0, 1].map((at) => {
+        const fails = i >= failsFrom && (i + at) % 4 === 0
+        return call('web MGET', 200, { kind: 'client', gapUs: 100, fails })
+      })
+      return call('web GET', 300, {}, calls)
+    })
   const [finding] = compare(period(0), period(1e10, 600)).findings.findings
   const [, failed, calls] =
     /^web: MGET within GET fails in (\d+) of (\d+) calls \(0 of 2,000 before\)$/.exec(
@@ -282,21 +260,11 @@ test('of calls within an operation that fail since some time, each since then co
 
 test('of calls that are made again and again where they fail, those of some time are counted, not their requests', () => {
   const period = (offset: number, from = Infinity) =>
-    makeSpans(
-      Array.from({ length: 1000 }, (_, i) => {
-        const [trace, startUs] = [`${offset} ${i}`, offset + i * 1000]
-        const isFailing = i >= from && i < from + 100 && i % 10 < 8
-        const root = { id: trace, trace, service: 'drm', operation: 'POST', startUs }
-        const attempts = Array.from({ length: isFailing ? 3 : 1 }, (_, at) => {
-          const fromUs = startUs + 100 + 250 * at
-          const status = isFailing ? ('error' as const) : ('ok' as const)
-          const call = { id: `${trace} ${at}`, trace, parent: trace, service: 'drm', status }
-          const kind = 'client' as const
-          return { ...call, kind, operation: 'license', startUs: fromUs, endUs: fromUs + 200 }
-        })
-        return [{ ...root, endUs: startUs + 900 }, ...attempts]
-      }).flat(),
-    )
+    record({ seed: 1, requests: 1000, everyUs: 1000, fromUs: offset }, ({ index: i }) => {
+      const fails = i >= from && i < from + 100 && i % 10 < 8
+      const attempt = call('drm license', 200, { kind: 'client', gapUs: 50, fails })
+      return call('drm POST', 150, {}, Array(fails ? 3 : 1).fill(attempt))
+    })
   const [finding] = compare(period(0), period(1e10, 600)).findings.findings
   const [, failed, calls] =
     /^drm: license within POST fails in (\d+) of (\d+) calls \(0 of 1,000 before\)$/.exec(

@@ -7,7 +7,8 @@ import { FlowdeltaError } from '../../../src/core/errors.ts'
 import { selectRequests } from '../../../src/flows/select-requests.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { NO_PARENT, type SpanTraces } from '../../../src/traces/span-traces.ts'
-import { makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { makeGraphs } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 import { compareShops, type Shop, shopPeriod } from './fixture.ts'
 
 const summary = (comparison: ReturnType<typeof compareShops>) =>
@@ -229,25 +230,14 @@ describe('the text of a finding', () => {
 
 describe('the same delay seen elsewhere', () => {
   /** Requests that pay twice, though only the first payment has spans. */
-  const period = (payUs: number, seed: number) => {
-    const random = randomSource(seed)
-    const about = (us: number) => us * (0.98 + 0.04 * random.next())
-    const spans = Array.from({ length: 200 }, (_, i): SpanSketch[] => {
-      const trace = `t${seed}-${i}`
-      const shop = { trace, service: 'shop' }
-      const startUs = 1e6 * i
-      const first = startUs + 100 + about(payUs)
-      const endUs = first + 50 + about(payUs)
-      const call = { parent: 'root', operation: 'call CHARGE', startUs: startUs + 50 }
-      const charge = { parent: 'call', operation: 'CHARGE', startUs: startUs + 100 }
-      return [
-        { ...shop, id: 'call', ...call, endUs: first + 50 },
-        { trace, service: 'pay', id: 'pay', ...charge, endUs: first },
-        { ...shop, id: 'root', operation: 'GET', startUs, endUs },
-      ]
+  const period = (payUs: number, seed: number) =>
+    record({ seed, requests: 200 }, (r) => {
+      const about = (us: number) => us * (0.98 + 0.04 * r.next())
+      const client = { us: [50, 50], operation: 'call CHARGE', kind: 'internal' } as const
+      return call('shop GET', [50, about(payUs)], {}, [
+        call('pay CHARGE', about(payUs), { client }),
+      ])
     })
-    return makeSpans(spans.flat())
-  }
 
   test('stands under its cause', () => {
     const { findings } = compare(period(1000, 1), period(5000, 2)).findings

@@ -1,6 +1,7 @@
 import { randomSource } from '../../../src/stats/random.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { makeSpans } from '../../make-traces.ts'
+import { type Call, call, type Details, spansOf } from '../../worlds.ts'
 
 export const SERVICES = ['auth', 'cart', 'front', 'price', 'stock']
 export const HOSTS = ['node-1', 'node-2', 'node-3']
@@ -44,63 +45,34 @@ export function period({
   transitUs,
   calls: callsOf = () => 1,
 }: Period): SpanTraces {
-  const random = randomSource(seed)
   const chance = randomSource(seed + 100)
-  const spans = Array.from({ length: 400 }, (_, request): SpanSketch[] => {
-    const trace = `${seed} ${request}`
-    const page = pages[request % pages.length] as string
-    const of = { tenant: Math.floor(request / pages.length) % 4, page, at: request / 400 }
-    let [nowUs, spansMade] = [seed * 1e10 + request * 1e6, 0]
-    const work = (
-      service: string,
-      parent: string | null,
-      inner: () => SpanSketch[],
-      host = HOSTS[random.integer(3)] as string,
-    ) => {
-      const usualUs = (4000 + 500 * SERVICES.indexOf(service)) * slower(service, host, of)
-      const own = { trace, service, host }
-      const id = parent === null ? `${trace} front` : `${trace} ${service} ${spansMade++}`
-      const startUs = nowUs
-      nowUs += random.logNormal(Math.log(usualUs), 0.3)
-      const queried = {
-        ...own,
-        id: `${id} db`,
-        parent: id,
-        operation: `SELECT ${service}`,
-        startUs: nowUs,
-      }
-      nowUs += random.logNormal(Math.log(700 * database(service)), 0.3)
-      const query = { ...queried, endUs: nowUs }
-      const called = inner()
-      nowUs += 100
-      const isFailing = chance.next() < failing(service, host, of)
-      const said = {
-        operation: `${service} ${parent === null ? page : 'it'}`,
-        ...(isFailing && { status: 'error' as const }),
-        ...(parent === null && isOfTenants && { attributes: { tenant: String(of.tenant) } }),
-      }
-      return [{ ...own, ...said, id, parent, startUs, endUs: nowUs }, query, ...called]
+  const spans = spansOf({ seed, requests: 400, fromUs: seed * 1e10, name: `${seed}` }, (r) => {
+    const page = pages[r.index % pages.length]!
+    const of = { tenant: Math.floor(r.index / pages.length) % 4, page, at: r.part }
+    const host = () => HOSTS[r.integer(3)]!
+    const work = (service: string, details: Details & { host: string }, called: () => Call[]) => {
+      const usualUs = (4000 + 500 * SERVICES.indexOf(service)) * slower(service, details.host, of)
+      const ownUs = r.about(usualUs, 0.3)
+      const dbUs = r.about(700 * database(service), 0.3)
+      const query = call(`${service} SELECT ${service}`, dbUs, { host: details.host })
+      const calls = [query, ...called()]
+      const fails = chance.next() < failing(service, details.host, of)
+      const operation = `${service} ${service === 'front' ? page : 'it'}`
+      return call(`${service} ${operation}`, [ownUs, 100], { ...details, fails }, calls)
     }
-    const from = HOSTS[random.integer(3)] as string
-    const called = SERVICES.filter((service) => service !== 'front').flatMap((service) =>
-      Array.from({ length: callsOf(service) }, (_, nth) => ({
-        service,
-        shard: callsOf(service) === 1 ? undefined : HOSTS[nth % 3],
-      })),
-    )
-    const call = ({ service, shard }: (typeof called)[number]): SpanSketch[] => {
-      const [id, parent] = [`${trace} to ${service} ${spansMade++}`, `${trace} front`]
-      if (transitUs === undefined) return work(service, parent, () => [], shard)
-      const startUs = nowUs
-      nowUs += random.logNormal(Math.log(300), 0.3)
-      const host = shard ?? (HOSTS[random.integer(3)] as string)
-      nowUs += transitUs(service, host, from)
-      const called = work(service, id, () => [], host)
-      nowUs += 50
-      const own = { trace, service: 'front', id, parent, kind: 'client' as const }
-      return [{ ...own, operation: `call ${service}`, startUs, endUs: nowUs }, ...called]
-    }
-    return work('front', null, () => called.flatMap(call), from)
+    const from = host()
+    const callsTo = (service: string) =>
+      Array.from({ length: callsOf(service) }, (_, nth) => {
+        const shard = callsOf(service) === 1 ? undefined : HOSTS[nth % 3]!
+        if (transitUs === undefined) return work(service, { host: shard ?? host() }, () => [])
+        const thereUs = r.about(300, 0.3)
+        const to = shard ?? host()
+        const us = [thereUs + transitUs(service, to, from), 50] as const
+        return work(service, { host: to, client: { us, operation: `call ${service}` } }, () => [])
+      })
+    const tenant = isOfTenants ? { attributes: { tenant: String(of.tenant) } } : {}
+    const others = SERVICES.filter((service) => service !== 'front')
+    return work('front', { host: from, ...tenant }, () => others.flatMap(callsTo))
   })
-  return makeSpans(spans.flat())
+  return makeSpans(spans)
 }

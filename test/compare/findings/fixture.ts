@@ -1,8 +1,8 @@
-import { compare } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import type { ComparisonOptions } from '../../../src/compare/comparison-options.ts'
-import { randomSource } from '../../../src/stats/random.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { makeSpans } from '../../make-traces.ts'
+import { call, spansOf } from '../../worlds.ts'
 
 /** What requests of the small shop below take, in µs, and which of them do what. */
 export interface Shop {
@@ -40,62 +40,55 @@ export function shopPeriod({
   passesOn = true,
   seed = 1,
 }: Shop = {}): SpanTraces {
-  const random = randomSource(seed)
-  const about = (us: number) => us * (0.9 + 0.2 * random.next())
-  const sketches: SpanSketch[] = []
-  for (let i = 0; i < requests; i++) {
-    const trace = `t${seed}-${i}`
-    const startUs = 20_000.5 * i
-    let nowUs = startUs + about(200)
-    const failingNow = typeof failing === 'number' ? failing : failing(i)
-    const fails = failingNow > 0 && random.next() < failingNow
-    const isFailing = (service: string) => fails && service === 'stock'
-    const call = (service: string, operation: string, usualUs: number, parent: string) => {
-      const workUs = isFailing(service) ? usualUs / 10 : usualUs
-      const status = isFailing(service) ? 'error' : 'unset'
-      const attributes: Record<string, string | number> = isFailing(service)
+  const spans = spansOf({ seed, requests, everyUs: 20_000.5, name: `t${seed}` }, (r) => {
+    const about = (us: number) => us * (0.9 + 0.2 * r.next())
+    const firstUs = about(200)
+    const failingNow = typeof failing === 'number' ? failing : failing(r.index)
+    const fails = failingNow > 0 && r.is(failingNow)
+    let restUs = 0
+    const ask = (of: string, usualUs: number) => {
+      const isFailing = fails && of.startsWith('stock')
+      const said = isFailing
         ? { 'http.response.status_code': 503, 'otel.status_description': 'no stock' }
         : {}
-      const begins = nowUs
-      const inner = { startUs: begins + about(networkUs), endUs: 0 }
-      inner.endUs = inner.startUs + workUs
-      const ends = inner.endUs + about(networkUs)
-      const id = `${service}-client`
-      sketches.push(
-        {
-          trace,
-          id,
-          parent,
-          service: parent === 'root' ? 'shop' : 'stock',
-          operation: `call ${operation}`,
-          status,
-          startUs: begins,
-          endUs: ends,
-        },
-        { trace, id: service, parent: id, service, operation, status, attributes, ...inner },
-      )
-      nowUs = ends + about(50)
+      const operation = `call ${of.split(' ').at(-1)}`
+      const client = {
+        us: [about(networkUs), about(networkUs)],
+        operation,
+        kind: 'internal',
+      } as const
+      const gapUs = restUs
+      restUs = about(50)
+      const how = { fails: isFailing, attributes: said, client, gapUs }
+      return call(of, isFailing ? usualUs / 10 : usualUs, how)
     }
-    const looksInArchive = random.next() < archive
-    call('stock', 'LOOKUP', about(stockUs), 'root')
-    if (looksInArchive) call('archive', 'READ', about(5000), 'root')
-    if (i % payEvery === 0 && ways > 1)
-      call(`way ${(i / payEvery) % ways}`, 'CHECK', about(50), 'root')
+    const looksInArchive = r.is(archive)
+    const pays = r.index % payEvery === 0
     const stops = fails && passesOn
-    if (i % payEvery === 0 && !stops) call('pay', 'CHARGE', about(payUs), 'root')
-    sketches.push({
-      trace,
-      id: 'root',
-      service: 'shop',
-      operation: 'GET',
-      status: stops ? 'error' : 'unset',
-      startUs,
-      endUs: nowUs + about(100),
-    })
-  }
-  return makeSpans(sketches)
+    const calls = [
+      ask('stock LOOKUP', about(stockUs)),
+      looksInArchive && ask('archive READ', about(5000)),
+      pays && ways > 1 && ask(`way-${(r.index / payEvery) % ways} CHECK`, about(50)),
+      pays && !stops && ask('pay CHARGE', about(payUs)),
+    ]
+    return call('shop GET', [firstUs, restUs + about(100)], { fails: stops }, calls)
+  })
+  return makeSpans(spans)
 }
 
+/** Comparisons that several tests ask for, the last ones. */
+const known = new Map<string, Comparison>()
+const MAX_KNOWN = 24
+
+/** Compares two periods of the shop; tests that ask for the same one share it. */
 export function compareShops(before: Shop, after: Shop, options: Partial<ComparisonOptions> = {}) {
-  return compare(shopPeriod(before), shopPeriod({ seed: 2, ...after }), options)
+  const made = () => compare(shopPeriod(before), shopPeriod({ seed: 2, ...after }), options)
+  const given = [before, after, options]
+  if (given.flatMap(Object.values).some((value) => typeof value === 'function')) return made()
+  const key = JSON.stringify(given)
+  const comparison = known.get(key) ?? made()
+  known.delete(key)
+  known.set(key, comparison)
+  if (known.size > MAX_KNOWN) known.delete([...known.keys()][0]!)
+  return comparison
 }

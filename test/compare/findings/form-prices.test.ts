@@ -1,27 +1,14 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { formsOf, priceOf } from '../../../src/compare/findings/form-prices.ts'
-import { randomSource } from '../../../src/stats/index.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 /** Requests of 100 ms (`slow`) and of 10 ms, give or take a tenth. */
 function period(seed: number, slow: number, quick: number, addedUs = 0) {
-  const random = randomSource(seed).next
-  const kinds = [...Array<string>(slow).fill('slow'), ...Array<string>(quick).fill('quick')]
-  const spans = kinds.map((operation, i): SpanSketch => {
-    const usualUs = (operation === 'slow' ? 100_000 : 10_000) * (0.9 + 0.2 * random())
-    const startUs = 200_000 * i
-    const trace = `${seed}-${i}`
-    return {
-      trace,
-      id: 'r',
-      service: 'web',
-      operation,
-      startUs,
-      endUs: startUs + usualUs + addedUs,
-    }
+  return record({ seed, requests: slow + quick, everyUs: 2e5 }, (r) => {
+    const [operation, us] = r.index < slow ? ['slow', 100_000] : ['quick', 10_000]
+    return call(`web ${operation}`, us * (0.9 + 0.2 * r.next()) + addedUs)
   })
-  return makeSpans(spans, `period ${seed}`)
 }
 
 test('a new form is held against requests of the same type: another mix of types costs nothing', () => {

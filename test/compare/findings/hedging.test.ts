@@ -2,8 +2,7 @@ import { sum } from 'd3-array'
 import { expect, test } from 'vitest'
 import { checkSentences } from '../../../evaluation/suites/check-sentences.ts'
 import { compare } from '../../../src/index.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, recordWithSum } from '../../worlds.ts'
 
 const HEDGE_AFTER_US = 400_000
 const FANNED_OUT = 3
@@ -13,40 +12,22 @@ const FANNED_OUT = 3
 //  bank                        ├───────────────┤       CHECK, once the first takes 400 ms: hedging
 /** Requests that call a slow service; one of ten calls takes 800 ms more. */
 function accounts(seed: number, { hedged = false, fannedOut = false, requests = 1200 } = {}) {
-  const random = randomSource(seed)
-  const takesUs = () => {
-    const usual = 180_000 * Math.exp(0.4 * random.normal())
-    const isSlow = random.next() < 0.1
-    const slow = 800_000 * Math.exp(0.3 * random.normal())
-    return Math.round(usual + (isSlow ? slow : 0))
-  }
-  const timesUs: number[] = []
-  const sketches = Array.from({ length: requests }, (_, i): SpanSketch[] => {
-    const [trace, startUs] = [`${seed}-${i}`, 4e6 * i]
-    const [first, second] = [takesUs(), takesUs()]
-    const ownUs = Math.round(5000 * Math.exp(0.3 * random.normal()))
+  return recordWithSum({ seed, requests, everyUs: 4e6 }, (r) => {
+    const takesUs = () => {
+      const [usual, isSlow, slow] = [r.about(180_000, 0.4), r.is(0.1), r.about(800_000, 0.3)]
+      return usual + (isSlow ? slow : 0)
+    }
+    const [first, second, ownUs] = [takesUs(), takesUs(), r.about(5000, 0.3)]
     const isHedged = hedged && first > HEDGE_AFTER_US
     const untilUs = isHedged ? Math.min(first, HEDGE_AFTER_US + second) : first
-    const starts = fannedOut
-      ? Array.from({ length: FANNED_OUT }, (_, call) => 1000 + 50 * call)
-      : [1000, ...(isHedged ? [1000 + HEDGE_AFTER_US] : [])]
-    timesUs.push(1000 + untilUs + ownUs)
-    return [
-      { trace, id: 'root', startUs, endUs: startUs + 1000 + untilUs + ownUs, operation: 'OPEN' },
-      ...starts.map(
-        (atUs, call): SpanSketch => ({
-          trace,
-          id: `${call}`,
-          parent: 'root',
-          operation: 'CHECK',
-          kind: 'client',
-          startUs: startUs + atUs,
-          endUs: startUs + 1000 + untilUs,
-        }),
-      ),
-    ].map((span) => ({ service: 'bank', host: 'a', ...span }))
+    const fanned = fannedOut ? Array.from({ length: FANNED_OUT }, (_, n) => 50 * n) : [0]
+    const starts = isHedged ? [0, HEDGE_AFTER_US] : fanned
+    const checks = starts.map((atUs, n) => {
+      const gapUs = atUs - (starts[n - 1] ?? 0)
+      return call('bank CHECK', untilUs - atUs, { kind: 'client', host: 'a', beside: true, gapUs })
+    })
+    return call('bank OPEN', [1000, ownUs], { host: 'a' }, checks)
   })
-  return { traces: makeSpans(sketches.flat(), `accounts ${seed}`), timesUs }
 }
 
 const seeds = [1, 3]
@@ -71,7 +52,7 @@ test.each([
     expect(
       checkSentences(comparison).filter(({ id, isTrue }) => id === first?.id && !isTrue),
     ).toEqual([])
-    const trueUs = sum(after.timesUs) - sum(otherwise.timesUs)
+    const trueUs = after.totalUs - otherwise.totalUs
     const [low, high] = first?.size.interval.map((us) => us * (first?.requests ?? 0)) ?? []
     return { trueUs, toldUs: first?.contributionUs ?? 0, isWithin: low! < trueUs && trueUs < high! }
   })

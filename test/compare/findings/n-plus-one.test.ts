@@ -2,52 +2,22 @@ import { expect, test } from 'vitest'
 import { FINDING } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { listedFindings } from '../../../src/explain/listed-findings.ts'
-import { randomSource } from '../../../src/stats/random.ts'
 import { exampleTexts } from '../../../src/views/text/example-calls.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 /** `web GET` on one of six hosts asks `geo` on one of six, then calls `dispatch Assign`, which asks for all drivers, or for each of 2 to 8. */
 function period(seed: number, isOneEach: boolean) {
-  const random = randomSource(seed)
-  return makeSpans(
-    Array.from({ length: 400 }, (_, i): SpanSketch[] => {
-      const trace = `${seed} ${i}`
-      const startUs = 1e5 * i
-      const candidates = 2 + random.integer(7)
-      const queries = isOneEach ? candidates : 1
-      const eachUs = () => Math.round(1500 * (0.9 + 0.2 * random.next()))
-      let nowUs = startUs + 1000 + Math.round(500 * random.next())
-      const calls = Array.from({ length: queries }, (_, query): SpanSketch => {
-        const operation = isOneEach ? 'SELECT driver' : 'SELECT drivers'
-        const begins = nowUs
-        nowUs += eachUs()
-        const own = { service: 'dispatch', operation, kind: 'client' as const }
-        return { trace, id: `q${query}`, parent: 'd', ...own, startUs: begins, endUs: nowUs }
-      })
-      const host = `web-${random.integer(6)}`
-      const attributes = { candidates }
-      const [root, assign] = [
-        { trace, id: 'w', service: 'web', operation: 'GET', host, attributes, startUs },
-        { trace, id: 'd', parent: 'w', service: 'dispatch', operation: 'Assign' },
-      ]
-      return [
-        { ...root, endUs: nowUs + 600 },
-        {
-          ...assign,
-          host: `dispatch-${random.integer(6)}`,
-          startUs: startUs + 300,
-          endUs: nowUs + 300,
-        },
-        {
-          ...{ trace, id: 'g', parent: 'w', service: 'geo', operation: 'Nearest' },
-          host: `geo-${random.integer(6)}`,
-          startUs: startUs + 50,
-          endUs: startUs + 250,
-        },
-        ...calls,
-      ]
-    }).flat(),
-  )
+  return record({ seed, requests: 400, everyUs: 1e5 }, (r) => {
+    const candidates = 2 + r.integer(7)
+    const select = isOneEach ? 'dispatch SELECT driver' : 'dispatch SELECT drivers'
+    const queries = Array.from({ length: isOneEach ? candidates : 1 }, () =>
+      call(select, 1500 * (0.9 + 0.2 * r.next()), { kind: 'client' }),
+    )
+    const on = (service: string) => ({ host: `${service}-${r.integer(6)}` })
+    const assign = call('dispatch Assign', [700 + 500 * r.next(), 300], on('dispatch'), queries)
+    const geo = call('geo Nearest', 200, on('geo'))
+    return call('web GET', [50, 300], { ...on('web'), attributes: { candidates } }, [geo, assign])
+  })
 }
 
 const comparison = compare(period(1, false), period(2, true))

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record, tries } from '../../worlds.ts'
 
 interface Period {
   /** Whether `recs` answers with an empty list, at once: `home` then asks for no titles. */
@@ -24,47 +23,20 @@ function period(
   seed: number,
   { isEmpty = false, isAudited = false, queryUs = 4000, rules = 0 }: Period,
 ) {
-  const random = randomSource(seed)
-  const spans = Array.from({ length: 400 }, (_, request): SpanSketch[] => {
-    const trace = `${seed} ${request}`
-    const own: SpanSketch[] = []
-    let nowUs = seed * 1e10 + request * 1e6
-    const run = (
-      [service, operation]: readonly [string, string],
-      parent: string | null,
-      { us, inner = () => {} }: { readonly us: number; readonly inner?: (id: string) => void },
-    ) => {
-      const id = `${trace} ${own.length}`
-      const sketch = { trace, id, parent, service, operation, startUs: nowUs }
-      const at = own.push({ ...sketch, endUs: nowUs }) - 1
-      nowUs += random.logNormal(Math.log(us), 0.25)
-      inner(id)
-      nowUs += 50
-      own[at] = { ...sketch, endUs: nowUs }
-    }
-    const isFlagged = request % 5 === 0
-    run(['home', 'GET'], null, {
-      us: 3000,
-      inner: (home) => {
-        run(['recs', 'Rank'], home, {
-          us: isEmpty ? 500 : 8000,
-          inner: (rank) => {
-            if (!isEmpty) run(['recs', 'MGET'], rank, { us: queryUs })
-            for (let i = 0; i < (isFlagged ? rules : 0); i++)
-              run(['recs', 'HGET'], rank, { us: 700 })
-            if (isAudited) run(['audit', 'Record'], rank, { us: 6000 })
-          },
-        })
-        if (!isEmpty) run(['titles', 'Batch'], home, { us: 9000 })
-      },
-    })
-    own[0] = { ...(own[0] as SpanSketch), attributes: { 'flag.rules': isFlagged } }
-    return own
+  return record({ seed, requests: 400, fromUs: seed * 1e10 }, (r) => {
+    const own = (us: number) => [r.about(us, 0.25), 50] as const
+    const isFlagged = r.index % 5 === 0
+    const rank = call('recs Rank', own(isEmpty ? 500 : 8000), {}, [
+      !isEmpty && call('recs MGET', own(queryUs)),
+      ...Array.from({ length: isFlagged ? rules : 0 }, () => call('recs HGET', own(700))),
+      isAudited && call('audit Record', own(6000)),
+    ])
+    const titles = !isEmpty && call('titles Batch', own(9000))
+    return call('home GET', own(3000), { attributes: { 'flag.rules': isFlagged } }, [rank, titles])
   })
-  return makeSpans(spans.flat())
 }
 
-const found = (after: Period) => compare(period(1, {}), period(2, after)).findings
+const found = (after: Period) => compare(period(3, {}), period(4, after)).findings
 const told = (after: Period) => found(after).findings
 const titles = (findings: readonly { readonly title: string }[]) =>
   findings.map(({ title }) => title)
@@ -103,25 +75,14 @@ test('a service that works longer only where it calls something new is told with
 
 /** `maps` asks a provider for a route, once more 80 ms after it gave up. */
 function routes(seed: number, deadlineUs: number) {
-  const random = randomSource(seed)
-  const spans = Array.from({ length: 400 }, (_, request): SpanSketch[] => {
-    const trace = `${seed} ${request}`
-    const startUs = seed * 1e10 + request * 1e6
-    const own = { trace, service: 'maps' }
-    const asked: SpanSketch[] = []
-    let nowUs = startUs + 1500
-    for (let attempt = 0; attempt < 2 && asked.at(-1)?.status !== 'ok'; attempt++) {
-      if (attempt > 0) nowUs += 80_000
-      const takesUs = random.logNormal(Math.log(55_000), 0.4)
-      const status = takesUs > deadlineUs ? ('error' as const) : ('ok' as const)
-      const times = { startUs: nowUs, endUs: nowUs + Math.min(takesUs, deadlineUs) }
-      const id = `${trace} ${attempt}`
-      asked.push({ ...own, ...times, id, parent: trace, operation: 'GET', kind: 'client', status })
-      nowUs = times.endUs
-    }
-    return [{ ...own, id: trace, operation: 'Route', startUs, endUs: nowUs + 500 }, ...asked]
+  return record({ seed, requests: 400, fromUs: seed * 1e10 }, (r) => {
+    const asked = tries(2, (attempt) => {
+      const us = r.about(55_000, 0.4)
+      const how = { fails: us > deadlineUs, gapUs: attempt > 0 ? 80_000 : 0 }
+      return call('maps GET', Math.min(us, deadlineUs), { kind: 'client', ...how })
+    })
+    return call('maps Route', [1500, 500], {}, asked)
   })
-  return makeSpans(spans.flat())
 }
 
 test('what takes longer for a timeout stands under its failures, though all other calls are the fast ones', () => {

@@ -3,8 +3,7 @@ import { compare } from '../../../src/compare/comparison.ts'
 import type { StepChange } from '../../../src/compare/steps/step-changes.ts'
 import { Findings } from '../../../src/compare/words/findings.ts'
 import { headline } from '../../../src/explain/headline.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record, recordWithSum } from '../../worlds.ts'
 
 interface Change {
   readonly buying?: number
@@ -13,29 +12,13 @@ interface Change {
 
 /** Requests of a shop that ask its stock; those that buy take twice as long. */
 function shop(seed: number, { buying = 0.3, isSlow = () => false }: Change = {}) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 400; i++) {
-    const [trace, startUs, size] = [`t${i}`, i * 50_000, random.integer(1000)]
-    const isBuying = random.next() < buying
-    const stockUs = 800 * random.logNormal(0, 0.3) + (isSlow(size) ? 6000 : 0)
-    const workUs = (isBuying ? 2000 : 500) * random.logNormal(0, 0.2)
-    const operation = isBuying ? 'POST /buy' : 'GET /list'
-    const endUs = startUs + stockUs + workUs
-    const root = { trace, id: `r${i}`, service: 'shop', operation, startUs, endUs }
-    spans.push(
-      { ...root, attributes: { 'cart.size': size } },
-      {
-        ...root,
-        id: `s${i}`,
-        parent: `r${i}`,
-        service: 'stock',
-        operation: 'LOOKUP',
-        endUs: startUs + stockUs,
-      },
-    )
-  }
-  return makeSpans(spans)
+  return record({ seed, requests: 400, everyUs: 5e4 }, (r) => {
+    const [size, isBuying] = [r.integer(1000), r.is(buying)]
+    const stock = call('stock LOOKUP', r.about(800, 0.3) + (isSlow(size) ? 6000 : 0))
+    const ownUs = r.about(isBuying ? 2000 : 500)
+    const attributes = { 'cart.size': size }
+    return call(`shop ${isBuying ? 'POST /buy' : 'GET /list'}`, [0, ownUs], { attributes }, [stock])
+  })
 }
 
 test('calls that a segment tells apart are counted once: all that meet it, in every fact', () => {
@@ -55,35 +38,13 @@ test('calls that a segment tells apart are counted once: all that meet it, in ev
 })
 
 test('a title tells what one call of a segment takes longer, though requests wait for another beside it', () => {
-  const period = (seed: number, slowUs: number) => {
-    const random = randomSource(seed)
-    const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
-      const [trace, startUs, host] = [`t${i}`, i * 50_000, `pod-${i % 5}`]
-      const stockUs = 1000 * random.logNormal(0, 0.2) + (host === 'pod-2' ? slowUs : 0)
-      const priceUs = 12_000 * random.logNormal(0, 0.5)
-      const root = { trace, id: `r${i}`, service: 'shop', startUs }
-      const within = { ...root, parent: `r${i}`, startUs: startUs + 100 }
-      return [
-        { ...root, operation: 'GET', endUs: startUs + Math.max(stockUs, priceUs) + 500 },
-        {
-          ...within,
-          id: `s${i}`,
-          service: 'stock',
-          operation: 'LOOKUP',
-          host,
-          endUs: startUs + 100 + stockUs,
-        },
-        {
-          ...within,
-          id: `p${i}`,
-          service: 'price',
-          operation: 'QUOTE',
-          endUs: startUs + 100 + priceUs,
-        },
-      ]
+  const period = (seed: number, slowUs: number) =>
+    record({ seed, requests: 600, everyUs: 5e4 }, (r) => {
+      const host = `pod-${r.index % 5}`
+      const stockUs = r.about(1000) + (host === 'pod-2' ? slowUs : 0)
+      const price = call('price QUOTE', r.about(12_000, 0.5), { beside: true })
+      return call('shop GET', [100, 400], {}, [call('stock LOOKUP', stockUs, { host }), price])
     })
-    return makeSpans(spans.flat())
-  }
   const { findings } = compare(period(31, 0), period(32, 6000)).findings
   expect(findings).toHaveLength(1)
   expect(findings[0]?.title).toMatch(
@@ -121,48 +82,29 @@ test('an interval of what is too little to matter that holds 0 is not told as a 
 })
 
 test('a step is told alone where a segment of requests is of others and of those that have it', () => {
-  const rides = (seed: number, addedUs = 0) => {
-    const random = randomSource(seed)
-    const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
-      const [trace, startUs, kind] = [`t${i}`, i * 50_000, i % 5]
+  const rides = (seed: number, addedUs = 0) =>
+    record({ seed, requests: 600, everyUs: 5e4 }, (r) => {
+      const kind = r.index % 5
       const operation = kind < 2 ? 'POST /rides' : kind < 4 ? 'GET /eta' : 'POST /complete'
-      const stepUs = 3000 * random.logNormal(0, 0.2) + (kind === 4 ? addedUs : 0)
-      const endUs = startUs + stepUs + 20_000 * random.logNormal(0, 0.2)
-      const root = { trace, id: `r${i}`, service: 'rider', operation, startUs, endUs }
-      const called = { service: kind === 4 ? 'trips' : 'geo', operation: 'DO' }
-      return [
-        { ...root, attributes: kind < 2 ? { candidates: i } : {} },
-        { ...root, ...called, id: `s${i}`, parent: `r${i}`, endUs: startUs + stepUs },
-      ]
+      const us = r.about(3000) + (kind === 4 ? addedUs : 0)
+      const attributes: Record<string, number> = kind < 2 ? { candidates: r.index } : {}
+      const called = call(kind === 4 ? 'trips DO' : 'geo DO', us)
+      return call(`rider ${operation}`, [0, r.about(20_000)], { attributes }, [called])
     })
-    return makeSpans(spans.flat())
-  }
   const { findings } = compare(rides(31), rides(32, 30_000))
   expect(findings.findings.map(({ where }) => where)).toEqual(['trips'])
   expect(findings.summary()).not.toContain('all else')
 })
 
 test('of parallel calls of one request of which one is slow, what this call takes is told', () => {
-  const fanOut = (seed: number, addedUs = 0) => {
-    const random = randomSource(seed)
-    const spans = Array.from({ length: 400 }, (_, i): SpanSketch[] => {
-      const [trace, startUs] = [`t${i}`, i * 200_000]
-      const ends = Array.from({ length: 4 }, (_, shard) => {
-        const slowUs = shard === 2 && i % 4 === 0 ? addedUs : 0
-        return startUs + 4000 * random.logNormal(0, 0.3) + slowUs
+  const fanOut = (seed: number, addedUs = 0) =>
+    record({ seed, requests: 400, everyUs: 2e5 }, (r) => {
+      const asked = [0, 1, 2, 3].map((shard) => {
+        const slowUs = shard === 2 && r.index % 4 === 0 ? addedUs : 0
+        return call('shard QUERY', r.about(4000, 0.3) + slowUs, { beside: true })
       })
-      const root = { trace, service: 'geo', operation: 'FIND', startUs }
-      return [
-        { ...root, id: `r${i}`, endUs: Math.max(...ends) + 1000 },
-        ...ends.map((endUs, shard) => ({
-          ...{ ...root, service: 'shard', operation: 'QUERY', id: `s${i}-${shard}` },
-          parent: `r${i}`,
-          endUs,
-        })),
-      ]
+      return call('geo FIND', [0, 1000], {}, asked)
     })
-    return makeSpans(spans.flat())
-  }
   const { findings } = compare(fanOut(41), fanOut(42, 40_000))
   expect(findings.findings.map(({ title }) => title)).toEqual([
     expect.stringMatching(
@@ -172,26 +114,12 @@ test('of parallel calls of one request of which one is slow, what this call take
 })
 
 test('a call in parallel with another accounts for what requests take longer, not for what it does', () => {
-  const period = (seed: number, { slowerUs = 0, cachedUs = 0 } = {}) => {
-    const random = randomSource(seed)
-    let totalUs = 0
-    const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
-      const [trace, startUs] = [`t${i}`, i * 200_000]
-      const priceUs = 10_000 * random.logNormal(0, 0.2) + slowerUs
-      const geoUs = 14_000 * random.logNormal(0, 0.2)
-      const workUs = 2000 * random.logNormal(0, 0.2) + 8000 - cachedUs
-      const calledUs = startUs + Math.max(priceUs, geoUs)
-      totalUs += calledUs + workUs - startUs
-      const root = { trace, service: 'web', operation: 'GET', startUs, endUs: calledUs + workUs }
-      const called = { ...root, operation: 'DO', parent: `r${i}` }
-      return [
-        { ...root, id: `r${i}` },
-        { ...called, id: `p${i}`, service: 'price', endUs: startUs + priceUs },
-        { ...called, id: `g${i}`, service: 'geo', endUs: startUs + geoUs },
-      ]
+  const period = (seed: number, { slowerUs = 0, cachedUs = 0 } = {}) =>
+    recordWithSum({ seed, requests: 600, everyUs: 2e5 }, (r) => {
+      const price = call('price DO', r.about(10_000) + slowerUs)
+      const geo = call('geo DO', r.about(14_000), { beside: true })
+      return call('web GET', [0, r.about(2000) + 8000 - cachedUs], {}, [price, geo])
     })
-    return { traces: makeSpans(spans.flat()), totalUs }
-  }
   const before = period(51).traces
   for (const cachedUs of [0, 5000]) {
     const after = period(52, { slowerUs: 15_000, cachedUs })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record, recordWithSum, tries } from '../../worlds.ts'
 
 interface World {
   readonly seed: number
@@ -16,20 +15,13 @@ interface World {
 //  a    RUN     |=======|                 both begin together
 //  b    RUN     |=============|
 function period({ seed, ownMs = 10, besides }: World) {
-  const random = randomSource(seed)
-  const spans = Array.from({ length: 300 }, (_, i): SpanSketch[] => {
-    const [trace, startUs] = [`${seed} ${i}`, 1e6 * i]
-    const about = (ms: number) => 1000 * ms * random.logNormal(0, 0.1)
-    const calls = Object.entries(besides).map(([service, ms]): SpanSketch => {
-      const own = { trace, id: service, parent: 'web', service, operation: 'RUN' }
-      return { ...own, startUs: startUs + 1000, endUs: startUs + 1000 + about(ms) }
-    })
-    const endUs = Math.max(...calls.map((call) => call.endUs)) + about(ownMs)
-    const gate = { trace, id: 'gate', service: 'gate', operation: 'IN', startUs, endUs }
-    const web = { trace, id: 'web', parent: 'gate', service: 'web', operation: 'GET' }
-    return [gate, { ...web, startUs, endUs }, ...calls]
+  return record({ seed }, (r) => {
+    const calls = Object.entries(besides).map(([service, ms]) =>
+      call(`${service} RUN`, r.about(1000 * ms, 0.1), { beside: true }),
+    )
+    const web = call('web GET', [1000, r.about(1000 * ownMs, 0.1)], {}, calls)
+    return call('gate IN', 0, {}, [web])
   })
-  return makeSpans(spans.flat(), `period ${seed}`)
 }
 
 const costMs = (before: Omit<World, 'seed'>, after: Omit<World, 'seed'>, title: RegExp) => {
@@ -64,24 +56,14 @@ test('a call that is faster than one beside it saves what requests waited for it
 //  kyc VERIFY  |============================|
 //  kyc CHECK     |==X |==X |=========|         given up after `limitMs`, up to three times
 function verifications(seed: number, limitMs: number) {
-  const random = randomSource(seed)
-  let totalUs = 0
-  const spans = Array.from({ length: 1500 }, (_, i): SpanSketch[] => {
-    const [trace, startUs] = [`${seed} ${i}`, 1e7 * i]
-    const tries = [0, 0, 0].map(() => 180 * random.logNormal(0, 0.4))
-    const ended = tries.findIndex((ms) => ms < limitMs)
-    let nowUs = startUs + 2000
-    const calls = tries.slice(0, ended < 0 ? 3 : ended + 1).map((ms, n): SpanSketch => {
-      const [from, status] = [nowUs, ms < limitMs ? ('ok' as const) : ('error' as const)]
-      nowUs += 1000 * Math.min(ms, limitMs)
-      const own = { trace, id: `c${n}`, parent: 'v', service: 'kyc', operation: 'CHECK', status }
-      return { ...own, startUs: from, endUs: nowUs }
+  return recordWithSum({ seed, requests: 1500, everyUs: 1e7 }, (r) => {
+    const times = [0, 0, 0].map(() => r.about(180, 0.4))
+    const calls = tries(3, (n) => {
+      const ms = times[n]!
+      return call('kyc CHECK', 1000 * Math.min(ms, limitMs), { fails: ms >= limitMs })
     })
-    totalUs += nowUs - startUs
-    const own = { trace, id: 'v', service: 'kyc', operation: 'VERIFY', startUs }
-    return [{ ...own, endUs: nowUs }, ...calls]
+    return call('kyc VERIFY', [2000, 0], {}, calls)
   })
-  return { traces: makeSpans(spans.flat(), `period ${seed}`), totalUs }
 }
 
 test('calls made again after a shorter timeout cost what they take beyond calls that were slow before', () => {

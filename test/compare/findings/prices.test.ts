@@ -2,8 +2,7 @@ import { sum } from 'd3-array'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record, recordWithSum } from '../../worlds.ts'
 
 interface World {
   readonly seed: number
@@ -33,32 +32,15 @@ function period({
   lookUs = 5000,
   spread = 0.1,
 }: World) {
-  const random = randomSource(seed)
-  const about = (us: number) => us * random.logNormal(0, 0.1)
-  let totalUs = 0
-  const spans = Array.from({ length: 300 }, (_, i): SpanSketch[] => {
-    const [trace, startUs] = [`t${i}`, i * 1e6]
-    const call = (id: string, service: string, from: number, us: number): SpanSketch => {
-      return { trace, id, parent: 'r', service, startUs: from, endUs: from + us }
-    }
-    const cart = call('c', 'cart', startUs + 1000, about(20_000) + cartUs)
-    const found: SpanSketch[] = []
-    for (let look = 0; look < looks; look++) {
-      const from = (areAtOnce ? undefined : found.at(-1)?.endUs) ?? startUs + 1000
-      const takesUs = lookUs * random.logNormal(0, spread)
-      found.push(call(`s${look}`, 'stock', from, takesUs + stockUs))
-    }
-    const mail = call(
-      'm',
-      'mail',
-      Math.max(cart.endUs, ...found.map(({ endUs }) => endUs)),
-      about(3000),
-    )
-    const endUs = mail.endUs + about(1000)
-    totalUs += endUs - startUs
-    return [{ trace, id: 'r', service: 'web', startUs, endUs }, cart, ...found, mail]
+  return recordWithSum({ seed }, (r) => {
+    const cart = call('cart', r.about(20_000, 0.1) + cartUs)
+    const found = Array.from({ length: looks }, (_, look) => {
+      const how = look === 0 || areAtOnce ? { beside: true } : { isNext: true }
+      return call('stock', r.about(lookUs, spread) + stockUs, how)
+    })
+    const mail = call('mail', r.about(3000, 0.1))
+    return call('web', [1000, r.about(1000, 0.1)], {}, [cart, ...found, mail])
   })
-  return { traces: makeSpans(spans.flat()), totalUs }
 }
 
 describe('prices of findings', () => {
@@ -97,24 +79,12 @@ describe('prices of findings', () => {
   })
 
   test('requests that end early take less by all that they leave out', () => {
-    const shop = (isEarly: boolean) => {
-      const random = randomSource(3)
-      return Array.from({ length: 300 }, (_, i): SpanSketch[] => {
-        const [trace, startUs] = [`t${i}`, i * 1e6]
-        const one = (id: string, parent: string, from: number, us: number): SpanSketch => {
-          return { trace, id, parent, service: id, startUs: from, endUs: from + us }
-        }
-        const left = isEarly && i % 2 === 0
-        const us = [8000, 5000].map((mean) => mean * random.logNormal(0, 0.2))
-        const [priceUs = 0, adUs = 0] = left ? [] : us
-        const root = { trace, id: 'web', service: 'web', startUs, endUs: startUs + 1000 }
-        if (left) return [root]
-        const price = one('price', 'web', startUs + 500, priceUs)
-        const ad = one('ad', 'web', price.endUs, adUs)
-        return [{ ...root, endUs: ad.endUs + 500 }, price, ad]
-      }).flat()
-    }
-    const { findings } = compare(makeSpans(shop(false)), makeSpans(shop(true))).findings
+    const shop = (isEarly: boolean) =>
+      record({ seed: 3 }, (r) => {
+        const calls = [call('price', r.about(8000)), call('ad', r.about(5000))]
+        return call('web', 1000, {}, isEarly && r.index % 2 === 0 ? [] : calls)
+      })
+    const { findings } = compare(shop(false), shop(true)).findings
     expect(findings).toHaveLength(1)
     expect(findings[0]).toMatchObject({ kind: 'structure', where: 'web', direction: 'faster' })
     expect(findings[0]?.contributionUs).toBeCloseTo(-150 * 13_000, -5.5)

@@ -7,7 +7,9 @@ import { listedFindings } from '../../../src/explain/listed-findings.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { reportMarkdown } from '../../../src/views/report/report.ts'
+import { firstQuick } from '../../first-quick.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, failsForCaller, record, spansOf, tries } from '../../worlds.ts'
 
 interface Shop {
   readonly offset: number
@@ -24,54 +26,26 @@ interface Shop {
 
 /** `web BUY` calls `order PLACE`, which calls `pay CHARGE`, each again after a failure. */
 function shop({ offset, failing, attempts, requests = 150, kept = 1, paused = 0 }: Shop) {
-  const random = randomSource(offset + 1)
-  const spans: SpanSketch[] = []
   const calls = { web: 0, order: 0 }
   const failures = { web: 0, order: 0 }
-  for (let request = 0; request < requests; request++) {
-    const trace = `${offset} ${request}`
-    const own: SpanSketch[] = []
-    let nowUs = offset * 1e9 + request * 1e5
-    const span = (service: string, parent: string | null, inner: (id: string) => boolean) => {
-      const sketch = { trace, id: `${trace} ${own.length}`, parent, service, startUs: nowUs }
-      const at = own.push({ ...sketch, endUs: nowUs }) - 1
-      nowUs += 50 + random.integer(20)
-      const isFailing = inner(sketch.id)
-      nowUs += 50 + random.integer(20)
-      const status = isFailing ? ('error' as const) : ('ok' as const)
-      own[at] = { ...sketch, endUs: nowUs, status }
-      return isFailing
-    }
-    const tried = (most: number, attempt: () => boolean) => {
-      for (let i = 0; i < most; i++) if (!attempt()) return false
-      return true
-    }
-    const counted = { web: 1, order: 0 }
-    const failed = { web: 0, order: 0 }
-    const isFailing = span('web', null, (web) =>
-      tried(attempts[1], () => {
-        counted.order++
-        const isOrder = span('order', web, (order) =>
-          tried(attempts[0], () => span('pay', order, () => random.next() < failing)),
-        )
-        failed.order += Number(isOrder)
-        return isOrder
-      }),
-    )
-    if (request < paused) {
-      nowUs += 20_000
-      own[0] = { ...own[0]!, endUs: nowUs }
-    }
-    failed.web = Number(isFailing)
-    const probability = isFailing ? 1 : kept
-    if (random.next() >= probability) continue
-    spans.push(...own.map((one) => ({ ...one, probability })))
-    for (const service of ['web', 'order'] as const) {
-      calls[service] += counted[service] / probability
-      failures[service] += failed[service] / probability
-    }
-  }
-  return { traces: makeSpans(spans), calls, failures }
+  const given = { seed: offset + 1, requests, everyUs: 1e5, fromUs: offset * 1e9 }
+  const traces = record(given, (r) => {
+    const ownUs = () => 100 + r.integer(40)
+    const orders = tries(attempts[1], () => {
+      const paid = tries(attempts[0], () => call('pay', ownUs(), { fails: r.is(failing) }))
+      return call('order', ownUs(), { fails: paid.every(failsForCaller) }, paid)
+    })
+    const fails = orders.every(failsForCaller)
+    const probability = fails ? 1 : kept
+    if (!r.is(probability)) return false
+    calls.web += 1 / probability
+    calls.order += orders.length / probability
+    failures.web += Number(fails) / probability
+    failures.order += orders.filter(failsForCaller).length / probability
+    const pausedUs = r.index < paused ? 20_000 : 0
+    return call('web', [ownUs(), pausedUs], { fails, probability }, orders)
+  })
+  return { traces, calls, failures }
 }
 
 const compared = (before: Omit<Shop, 'offset'>, after: Omit<Shop, 'offset'>) => {
@@ -127,7 +101,7 @@ test('a caller fails once for each of its calls, however many of its attempts fa
       }
       expect(reportMarkdown(comparison)).not.toMatch(/NaN|undefined/)
     }),
-    { numRuns: 15 },
+    { numRuns: 10 },
   )
   expect(told).toBeGreaterThan(20)
 })
@@ -144,28 +118,15 @@ test('of a total outage, each calling request is told once', () => {
 })
 
 /** `web GET` calls `pay CHECK` twice for two items, one after the other, whether or not the first fails. */
-function twoItems(offset: number, failing: number): SpanSketch[] {
-  const random = randomSource(offset)
-  return Array.from({ length: 300 }, (_, i): SpanSketch[] => {
-    const trace = `${offset} ${i}`
-    const startUs = offset * 1e9 + i * 1e5
-    const call = (id: string, fromUs: number): SpanSketch => ({
-      trace,
-      id,
-      parent: 'r',
-      service: 'pay',
-      operation: 'CHECK',
-      startUs: startUs + fromUs,
-      endUs: startUs + fromUs + 900 + random.integer(200),
-      status: random.next() < failing ? 'error' : 'ok',
-    })
-    const root = { trace, id: 'r', service: 'web', operation: 'GET', startUs }
-    return [{ ...root, endUs: startUs + 3500 }, call('a', 100), call('b', 1800)]
-  }).flat()
+function twoItems(seed: number, failing: number) {
+  return record({ seed, everyUs: 1e5, fromUs: seed * 1e9 }, (r) => {
+    const check = () => call('pay CHECK', 900 + r.integer(200), { fails: r.is(failing) })
+    return call('web GET', [100, 1000], {}, [check(), check()])
+  })
 }
 
 test('calls that are made several times in any case are no retries of those that fail', () => {
-  const { steps, findings } = compare(makeSpans(twoItems(1, 0)), makeSpans(twoItems(2, 0.2)))
+  const { steps, findings } = compare(twoItems(1, 0), twoItems(2, 0.2))
   const again = steps.calls.filter(({ kind }) => kind === 'again')
   expect(again).toMatchObject([{ made: [0, expect.any(Number)], why: 'not borne out' }])
   const [first, ...others] = findings.findings
@@ -201,45 +162,25 @@ function purchases({
   isCancelled = false,
   spread = 0,
 }: Provider) {
-  const random = randomSource(offset + 11)
-  const spans: SpanSketch[] = []
-  for (let request = 0; request < 400; request++) {
-    const trace = `${offset} ${request}`
-    const startUs = offset * 1e10 + request * 2e6
-    let nowUs = startUs + ownMs * 1000 + random.integer(3000)
-    let isFailing = true
-    for (let attempt = 0; isFailing && attempt < 3; attempt++) {
-      if (attempt > 0) nowUs += backoffMs * 1000 * (0.9 + 0.2 * random.next())
-      const breaks = random.next() < failing
-      const takesUs = 1000 * (breaks ? 4 : usualMs * Math.exp(random.normal() / 2))
-      const limitUs = deadlineMs * 1000 * (spread === 0 ? 1 : 1 + spread * (random.next() - 0.5))
-      const endUs = Math.min(nowUs + takesUs + 700, nowUs + limitUs)
-      const isGivenUp = endUs < nowUs + takesUs + 700
-      isFailing = breaks || isGivenUp
-      const id = `${trace} ${attempt}`
-      const call = { trace, operation: 'CHARGE', startUs: nowUs, endUs }
-      const status = (fails: boolean) => (fails ? ('error' as const) : ('ok' as const))
+  const given = { seed: offset + 11, requests: 400, everyUs: 2e6, fromUs: offset * 1e10 }
+  return record(given, (r) => {
+    const firstUs = ownMs * 1000 + r.integer(3000)
+    const attempts = tries(3, (attempt) => {
+      const gapUs = attempt > 0 ? backoffMs * 1000 * (0.9 + 0.2 * r.next()) : 0
+      const breaks = r.is(failing)
+      const takesUs = breaks ? 4000 : r.about(1000 * usualMs, 0.5)
+      const limitUs = deadlineMs * 1000 * (1 + spread * (r.next() - 0.5))
+      const isGivenUp = takesUs + 700 > limitUs
       const isCut = isCancelled && isGivenUp
-      const serverUs = isCut ? endUs - 350 : nowUs + 350 + takesUs
-      const server = { startUs: nowUs + 350, endUs: serverUs, host: 'b', service: 'pay' }
+      const backUs = isCut ? 350 : Math.min(350, limitUs - 350 - takesUs)
+      const client = { us: [350, backUs], host: 'a', fails: breaks || isGivenUp } as const
       const says = isCut ? { attributes: { 'rpc.grpc.status_code': 1 } } : {}
-      spans.push(
-        { ...call, id, parent: trace, service: 'shop', kind: 'client', status: status(isFailing) },
-        {
-          ...call,
-          ...server,
-          ...says,
-          id: `${id} pay`,
-          parent: id,
-          status: status(breaks || isCut),
-        },
-      )
-      nowUs = endUs
-    }
-    const root = { trace, id: trace, service: 'shop', operation: 'BUY', host: 'a', startUs }
-    spans.push({ ...root, endUs: nowUs + 2000, status: isFailing ? 'error' : 'ok' })
-  }
-  return makeSpans(spans.map((span) => ({ host: 'a', ...span })))
+      const how = { host: 'b', fails: breaks || isCut, gapUs, client, ...says }
+      return call('pay CHARGE', isCut ? limitUs - 700 : takesUs, how)
+    })
+    const fails = attempts.every(failsForCaller)
+    return call('shop BUY', [firstUs, 2000], { host: 'a', fails }, attempts)
+  })
 }
 
 test.each([
@@ -291,84 +232,69 @@ test('what a caller takes longer in all requests is no consequence of failures i
 describe('of calls to a service that records nothing', () => {
   /** `web GET` calls `tax`, which fails in a quarter of attempts, and calls again after 30 ms. */
   const taxes = (offset: number, failing: number, attributes: SpanSketch['attributes'] = {}) => {
-    const random = randomSource(offset + 5)
-    const spans = Array.from({ length: 500 }, (_, request): SpanSketch[] => {
-      const trace = `${offset} ${request}`
-      const startUs = offset * 1e10 + request * 1e6
-      let nowUs = startUs + 3000 + random.integer(1000)
-      const calls: SpanSketch[] = []
-      for (let fails = true; fails && calls.length < 3; ) {
-        if (calls.length > 0) nowUs += 30_000
-        fails = random.next() < failing
-        const endUs = nowUs + 8000 + random.integer(2000)
-        const status = fails ? 'error' : 'ok'
-        const call = { trace, id: `${trace} ${calls.length}`, parent: trace, service: 'web' }
-        const told = { operation: 'POST', kind: 'client' as const, attributes }
-        calls.push({ ...call, ...told, startUs: nowUs, endUs, status })
-        nowUs = endUs
-      }
-      const root = {
-        trace,
-        id: trace,
-        service: 'web',
-        operation: 'GET',
-        startUs,
-        endUs: nowUs + 2000,
-      }
-      return [root, ...calls]
+    const given = { seed: offset + 5, requests: 500, fromUs: offset * 1e10 }
+    const spans = spansOf(given, (r) => {
+      const calls = tries(3, (attempt) => {
+        const how = { kind: 'client', attributes, gapUs: attempt > 0 ? 30_000 : 0 } as const
+        return call('web POST', 8000 + r.integer(2000), { ...how, fails: r.is(failing) })
+      })
+      return call('web GET', [3000 + r.integer(1000), 2000], {}, calls)
     })
-    const attempts = spans.flat().filter(({ operation }) => operation === 'POST')
+    const attempts = spans.filter(({ operation }) => operation === 'POST')
     const failed = attempts.filter(({ status }) => status === 'error').length
-    return { traces: makeSpans(spans.flat()), attempts: attempts.length, failed }
+    return { traces: makeSpans(spans), attempts: attempts.length, failed }
   }
 
-  test.each([
-    [{ 'server.address': 'tax.example', 'url.full': 'https://10.0.0.1/rates' }, ' to tax.example'],
-    [{ 'peer.service': 'tax' }, ' to tax'],
-    [{ 'url.full': 'https://me@tax.example:8443/rates?of=7' }, ' to tax.example'],
-    [{ 'server.address': '10.2.3.4' }, ' to <address>'],
-    [{}, ''],
-  ])('the call that fails is named, and whom it calls: %o', (attributes, to) => {
-    const after = taxes(1, 0.25, attributes)
-    const comparison = compare(taxes(0, 0).traces, after.traces)
-    const [first, ...others] = comparison.findings.findings
-    // Each attempt is a call of its own, however many of them a GET makes.
-    const counts = `${after.failed} of ${after.attempts} calls (0 of 500 before)`
-    expect(first?.title).toBe(`web: POST${to} within GET fails in ${counts}`)
-    const share = after.failed / after.attempts
-    expect(first?.size).toMatchObject({ unit: 'rate', per: 'call' })
-    expect(first?.size.value).toBeCloseTo(share, 9)
-    expect(first?.facts[0]).toMatch(`${Number((100 * share).toPrecision(2))} % of calls`)
-    expect(first?.look).toBe(to === '' ? 'web' : `web and ${to.slice(4)}`)
-    // That it calls again, and takes longer for it, is of the same cause.
-    expect(others).toEqual([])
-    expect(first?.consequences.map(({ kind }) => kind)).toContain('latency')
-    const snapshot = takeSnapshot(comparison, { ids: true, latenciesOf: () => true })
-    const restored = restoreComparison(JSON.parse(JSON.stringify(snapshot)))
-    expect(restored.findings.text()).toBe(comparison.findings.text())
+  describe.each(
+    firstQuick(
+      [
+        [
+          { 'server.address': 'tax.example', 'url.full': 'https://10.0.0.1/rates' },
+          ' to tax.example',
+        ],
+        [{ 'peer.service': 'tax' }, ' to tax'],
+        [{ 'url.full': 'https://me@tax.example:8443/rates?of=7' }, ' to tax.example'],
+        [{ 'server.address': '10.2.3.4' }, ' to <address>'],
+        [{}, ''],
+      ],
+      2,
+    ),
+  )('of each peer', ({ rows, tags }) => {
+    test.each(rows)(
+      'the call that fails is named, and whom it calls: %o',
+      { tags },
+      (attributes, to) => {
+        const after = taxes(1, 0.25, attributes)
+        const comparison = compare(taxes(0, 0).traces, after.traces)
+        const [first, ...others] = comparison.findings.findings
+        // Each attempt is a call of its own, however many of them a GET makes.
+        const counts = `${after.failed} of ${after.attempts} calls (0 of 500 before)`
+        expect(first?.title).toBe(`web: POST${to} within GET fails in ${counts}`)
+        const share = after.failed / after.attempts
+        expect(first?.size).toMatchObject({ unit: 'rate', per: 'call' })
+        expect(first?.size.value).toBeCloseTo(share, 9)
+        expect(first?.facts[0]).toMatch(`${Number((100 * share).toPrecision(2))} % of calls`)
+        expect(first?.look).toBe(to === '' ? 'web' : `web and ${to.slice(4)}`)
+        // That it calls again, and takes longer for it, is of the same cause.
+        expect(others).toEqual([])
+        expect(first?.consequences.map(({ kind }) => kind)).toContain('latency')
+        const snapshot = takeSnapshot(comparison, { ids: true, latenciesOf: () => true })
+        const restored = restoreComparison(JSON.parse(JSON.stringify(snapshot)))
+        expect(restored.findings.text()).toBe(comparison.findings.text())
+      },
+    )
   })
 
   test('peers of more names than can be told apart leave messages as they are', () => {
     const many = (offset: number) =>
-      Array.from({ length: 500 }, (_, i): SpanSketch[] => {
-        const [trace, startUs] = [`${offset} ${i}`, offset + i * 1e6]
-        const call = { trace, id: `${trace} c`, parent: trace, startUs: startUs + 10 }
-        const name = `pod-${String.fromCharCode(97 + (i % 26))}${String.fromCharCode(97 + (i % 25))}`
+      record({ seed: offset, requests: 500, fromUs: offset }, ({ index: i }) => {
+        const [a, b] = [97 + (i % 26), 97 + (i % 25)]
+        const name = `pod-${String.fromCharCode(a, b)}`
         const attributes = { 'server.address': name, 'error.type': i % 3 === 0 ? 'full' : 'gone' }
-        const status = offset > 0 && i % 4 === 0 ? ('error' as const) : ('ok' as const)
-        const told = {
-          service: 'web',
-          kind: 'client' as const,
-          operation: 'PUT',
-          attributes,
-          status,
-        }
-        return [
-          { trace, id: trace, service: 'web', startUs, endUs: startUs + 1000 },
-          { ...call, ...told, endUs: startUs + 900 },
-        ]
-      }).flat()
-    const { errors } = compare(makeSpans(many(0)), makeSpans(many(1e10))).steps
+        const fails = offset > 0 && i % 4 === 0
+        return call('web', 100, {}, [call('web PUT', 900, { kind: 'client', attributes, fails })])
+      })
+    const { errors } = compare(many(0), many(1e10)).steps
     expect(errors[0]?.messages.map(({ text, made }) => [text, made[1]])).toEqual([
       ['gone', 83],
       ['full', 42],
@@ -380,37 +306,17 @@ describe('of calls to a service that records nothing', () => {
 
 /** `shop BUY` calls `price PRICE`, which calls `tax.example`; some of these calls fail, as a rule after 2 s. */
 function prices(offset: number, { failing = 0, afterMs = 2000, ownMs = 5 } = {}) {
-  const random = randomSource(offset + 21)
-  const level = 0.97 + 0.06 * random.next()
-  const spans = Array.from({ length: 600 }, (_, request): SpanSketch[] => {
-    const trace = `${offset} ${request}`
-    const startUs = offset * 1e10 + request * 3e6
-    const fails = random.next() < failing
-    const fromUs = startUs + ownMs * 1000 * level * Math.exp(random.normal() / 5)
-    const takesUs = fails ? afterMs * 1000 : 15_000 * level * Math.exp(random.normal() / 3)
-    const span = (id: string, [from, to]: readonly [from: number, to: number]) => ({
-      trace,
-      id: trace + id,
-      startUs: from,
-      endUs: to,
-    })
-    const asked = { operation: 'PRICE', host: 'b', parent: trace, service: 'price' }
-    const tax = { operation: 'POST', kind: 'client' as const, parent: `${trace} price` }
-    const attributes = { 'server.address': 'tax.example' }
-    const status = fails ? ('error' as const) : ('ok' as const)
-    return [
-      { ...span('', [startUs, fromUs + takesUs + 3000]), service: 'shop', operation: 'BUY' },
-      { ...span(' price', [fromUs + 500, fromUs + takesUs + 1000]), ...asked },
-      {
-        ...span(' tax', [fromUs + 700, fromUs + takesUs + 700]),
-        ...asked,
-        ...tax,
-        attributes,
-        status,
-      },
-    ]
+  const given = { seed: offset + 21, requests: 600, everyUs: 3e6, fromUs: offset * 1e10 }
+  const level = 0.97 + 0.06 * randomSource(given.seed).next()
+  return record(given, (r) => {
+    const fails = r.is(failing)
+    const firstUs = level * r.about(ownMs * 1000)
+    const takesUs = fails ? afterMs * 1000 : level * r.about(15_000, 1 / 3)
+    const tax = { fails, host: 'b', attributes: { 'server.address': 'tax.example' } } as const
+    const asked = call('price POST', takesUs, { ...tax, kind: 'client' })
+    const price = call('price PRICE', 500, { host: 'b', gapUs: 500 }, [asked])
+    return call('shop BUY', [firstUs, 2000], {}, [price])
   })
-  return makeSpans(spans.flat())
 }
 
 describe('of several runs before, where times of few are not tested', () => {

@@ -4,7 +4,7 @@ import { listedFindings } from '../../../src/explain/listed-findings.ts'
 import { power } from '../../../src/explain/power.ts'
 import { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { comparisonText } from '../../../src/views/text/comparison-text.ts'
-import { makeSpans } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 import { HOSTS, type Period, period as services } from './five-services.ts'
 
 /**
@@ -12,16 +12,13 @@ import { HOSTS, type Period, period as services } from './five-services.ts'
  * that are rare take 1 ms longer after.
  */
 function period(after: boolean, probabilities: readonly [usual: number, rare: number] | null) {
-  return makeSpans(
-    Array.from({ length: 400 }, (_, i) => {
-      const isRare = i % 2 === 1
-      const startUs = (after ? 1000e6 : 0) + i * 1e6
-      const endUs = startUs + 2000 + ((i * 37) % 100) + (isRare && after ? 1000 : 0)
-      const probability = probabilities?.[isRare ? 1 : 0]
-      const span = { id: `s${i}`, trace: `${after}-${i}`, service: isRare ? 'rare' : 'usual' }
-      return { ...span, startUs, endUs, ...(probability !== undefined && { probability }) }
-    }),
-  )
+  const given = { seed: 1, requests: 400, fromUs: after ? 1000e6 : 0, name: `${after}` }
+  return record(given, ({ index: i }) => {
+    const isRare = i % 2 === 1
+    const us = 2000 + ((i * 37) % 100) + (isRare && after ? 1000 : 0)
+    const probability = probabilities?.[isRare ? 1 : 0]
+    return call(isRare ? 'rare' : 'usual', us, probability === undefined ? {} : { probability })
+  })
 }
 
 const PLAIN = compare(period(false, null), period(true, null))
@@ -86,14 +83,11 @@ test('what would have been noticed is told of the requests stood for', () => {
 
 test('what more failures change in all is of the requests stood for', () => {
   const failing = (name: string, every: number, probability?: number) =>
-    makeSpans(
-      Array.from({ length: 200 }, (_, i) => {
-        const status = i % every === 0 ? ('error' as const) : ('ok' as const)
-        const endUs = i * 1e6 + (status === 'error' ? 1000 : 3000)
-        const span = { id: 'root', trace: `${name}-${i}`, startUs: i * 1e6, endUs, status }
-        return { ...span, ...(probability !== undefined && { probability }) }
-      }),
-    )
+    record({ seed: 1, requests: 200, name }, ({ index: i }) => {
+      const fails = i % every === 0
+      const weight = probability === undefined ? {} : { probability }
+      return call('root', fails ? 1000 : 3000, { fails, ...weight })
+    })
   const costUs = (probability?: number) => {
     const periods = [failing('b', 10, probability), failing('a', 4, probability)] as const
     const [first] = compare(...periods, { counts: 'weighted' }).findings.findings
@@ -104,15 +98,21 @@ test('what more failures change in all is of the requests stood for', () => {
   expect(costUs(0.1)).toBeCloseTo(-2000 * 300, 6)
 })
 
-describe('where each request of five services stands for a hundred, all that is told is so much', () => {
-  const slow = (isSlow: (service: string, host: string) => boolean): Omit<Period, 'seed'> => ({
-    slower: (service, host) => (isSlow(service, host) ? 2 : 1),
-  })
-  test.each([
-    ['one service on one host', slow((one, host) => one === 'price' && host === HOSTS[1])],
-    ['all on one host', slow((_, host) => host === HOSTS[1])],
-    ['a database', { database: (one: string) => (one === 'stock' ? 3 : 1) }],
-  ])('%s takes longer', (_, changes) => {
+const slow = (isSlow: (service: string, host: string) => boolean): Omit<Period, 'seed'> => ({
+  slower: (service, host) => (isSlow(service, host) ? 2 : 1),
+})
+const SLOWER: Readonly<Record<string, Omit<Period, 'seed'>>> = {
+  'one service on one host': slow((one, host) => one === 'price' && host === HOSTS[1]),
+  'all on one host': slow((_, host) => host === HOSTS[1]),
+  'a database': { database: (one) => (one === 'stock' ? 3 : 1) },
+}
+
+describe.each([
+  { tags: [], whats: ['one service on one host'] },
+  { tags: ['full'], whats: ['all on one host', 'a database'] },
+])('where each request of five services stands for a hundred', ({ tags, whats }) => {
+  test.each(whats)('all that is told is so much: %s takes longer', { tags }, (what) => {
+    const changes = SLOWER[what]!
     const [plain, hundredfold] = [1, 100].map((weight) => {
       const [before, after] = [services({ seed: 1 }), services({ seed: 2, ...changes })].map(
         (traces) =>

@@ -6,8 +6,8 @@ import { withSegments } from '../../../src/compare/findings/segment-findings.ts'
 import type { Segment } from '../../../src/compare/segments/segments.ts'
 import type { StepChanges } from '../../../src/compare/steps/step-changes.ts'
 import { segmentClause } from '../../../src/compare/words/segment-words.ts'
-import { randomSource } from '../../../src/stats/random.ts'
 import { every, makeSpans, requestsAt } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 const PRO_TEXT = { text: 'tier = pro', conditions: [{ text: 'tier = pro' }] }
 const PRO = { step: null, callingOperation: null, within: null, ...PRO_TEXT }
@@ -96,19 +96,13 @@ test('a segment is told of the calls that the title names, not of others of the 
 
 /** `catalog` is asked for three things; what is named takes 1.6 times as long after. */
 function catalogs(...slower: readonly string[]) {
-  const period = (seed: number, names: readonly string[]) => {
-    const random = randomSource(seed)
-    const spans = Array.from({ length: 1500 }, (_, i) => {
-      const operation = ['List', 'Get', 'Batch'][random.integer(3)] as string
-      const startUs = seed * 1e10 + i * 1e5
-      const factor = names.includes(operation) ? 1.6 : 1
-      const endUs = startUs + random.logNormal(Math.log(5000 * factor), 0.3)
-      const trace = `${seed} ${i}`
-      const attributes = { 'rpc.method': operation, page: random.integer(4) }
-      return { trace, id: trace, service: 'catalog', operation, startUs, endUs, attributes }
+  const period = (seed: number, names: readonly string[]) =>
+    record({ seed, requests: 1500, everyUs: 1e5, fromUs: seed * 1e10 }, (r) => {
+      const operation = r.pick(['List', 'Get', 'Batch'])
+      const us = r.about(names.includes(operation) ? 8000 : 5000, 0.3)
+      const attributes = { 'rpc.method': operation, page: r.integer(4) }
+      return call(`catalog ${operation}`, us, { attributes })
     })
-    return makeSpans(spans)
-  }
   return compare(period(1, []), period(2, slower))
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 const ROUTES: readonly (readonly string[])[] = [
   ['auth', 'cart'],
@@ -12,30 +11,12 @@ const ROUTES: readonly (readonly string[])[] = [
 
 /** Requests of four routes, each of which calls some services, and then `more`, one after the other. */
 function period(seed: number, more: (route: number) => readonly string[]) {
-  const random = randomSource(seed)
-  const spans = Array.from({ length: 1200 }, (_, i) => {
-    const route = random.integer(4)
-    const of = { trace: `${seed} ${i}`, service: 'front' }
-    const startUs = i * 1e6
-    let nowUs = startUs + random.logNormal(Math.log(3000), 0.4)
-    const calls = [...(ROUTES[route] as string[]), ...more(route)].map((service, n): SpanSketch => {
-      const from = nowUs
-      nowUs += random.logNormal(Math.log(2000), 0.5)
-      return {
-        ...of,
-        service,
-        id: `call ${n}`,
-        parent: 'root',
-        operation: 'do',
-        startUs: from,
-        endUs: nowUs,
-      }
-    })
-    const own = random.logNormal(Math.log(500), 0.3)
-    const root = { ...of, id: 'root', operation: `GET /${route}`, startUs, endUs: nowUs + own }
-    return [root, ...calls]
+  return record({ seed, requests: 1200 }, (r) => {
+    const [route, firstUs] = [r.integer(4), r.about(3000, 0.4)]
+    const called = [...ROUTES[route]!, ...more(route)]
+    const calls = called.map((service) => call(`${service} do`, r.about(2000, 0.5)))
+    return call(`front GET /${route}`, [firstUs, r.about(500, 0.3)], {}, calls)
   })
-  return makeSpans(spans.flat())
 }
 
 const MEAN_US = 2000 * Math.exp(0.5 ** 2 / 2)

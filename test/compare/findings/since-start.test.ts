@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import type { Finding } from '../../../src/compare/findings/finding.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { NOON_US } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 import { MINUTES, type Shop, shop } from '../onset/shop.ts'
 
 /** The finding of stock, after which two requests a second arrive for four minutes. */
@@ -63,26 +63,13 @@ describe('what starts or ends within after is told in the numbers of the request
  *   stock  LOOKUP        |-------|
  */
 function twoCallers(name: string, { fromUs = NOON_US, slowUs = 0, seed = 1 } = {}) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 3000; i++) {
-    const caller = random.next() < 0.45 ? 'cards' : 'payments'
-    const host = random.next() < 0.4 ? 'one' : 'two'
-    const isSlow = i > 1500 && (host === 'one' || caller === 'payments')
-    const trace = `${name}-${i}`
-    const startUs = fromUs + i * 200_000
-    const wayUs = 1000 * Math.exp(0.2 * random.normal()) + (isSlow ? slowUs : 0)
-    const stockUs = 4000 * Math.exp(0.2 * random.normal())
-    const endUs = startUs + 200 + wayUs + stockUs + 400
-    const span = { trace, service: caller, startUs }
-    spans.push({ ...span, id: trace, operation: 'GET', endUs: endUs + 200 })
-    const call = { ...span, id: `${trace}-call`, parent: trace, startUs: startUs + 200, endUs }
-    spans.push({ ...call, operation: 'lookup', kind: 'client' })
-    const there = { startUs: startUs + 200 + wayUs, endUs: startUs + 200 + wayUs + stockUs }
-    const stock = { ...there, id: `${trace}-stock`, parent: `${trace}-call`, host }
-    spans.push({ trace, service: 'stock', operation: 'LOOKUP', ...stock })
-  }
-  return makeSpans(spans, name)
+  return record({ seed, requests: 3000, everyUs: 2e5, fromUs, name }, (r) => {
+    const [caller, host] = [r.is(0.45) ? 'cards' : 'payments', r.is(0.4) ? 'one' : 'two']
+    const isSlow = r.index > 1500 && (host === 'one' || caller === 'payments')
+    const wayUs = r.about(1000) + (isSlow ? slowUs : 0)
+    const client = { us: [wayUs, 400], operation: 'lookup' } as const
+    return call(`${caller} GET`, 400, {}, [call('stock LOOKUP', r.about(4000), { host, client })])
+  })
 }
 
 test('where calls of several services take longer, the segment of one is counted among its own calls', () => {
@@ -114,18 +101,11 @@ test('where calls of several services take longer, the segment of one is counted
  *   shop  BUY    |----------------|
  */
 function twoOperations(name: string, { fromUs = NOON_US, slowUs = 0, seed = 1 } = {}) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 1600; i++) {
-    const isLong = random.next() < 0.4
-    const startUs = fromUs + i * 200_000
-    const usualUs = (isLong ? 80_000 : 10_000) * Math.exp(0.02 * random.normal())
-    const endUs = startUs + usualUs + (i >= 800 ? slowUs : 0)
-    const trace = `${name}-${i}`
-    const operation = isLong ? 'BUY' : 'GET'
-    spans.push({ trace, id: trace, service: 'shop', operation, startUs, endUs })
-  }
-  return makeSpans(spans, name)
+  return record({ seed, requests: 1600, everyUs: 2e5, fromUs, name }, (r) => {
+    const isLong = r.is(0.4)
+    const us = r.about(isLong ? 80_000 : 10_000, 0.02) + (r.part >= 0.5 ? slowUs : 0)
+    return call(isLong ? 'shop BUY' : 'shop GET', us)
+  })
 }
 
 test('operations that changed enough only in the time since the start are all accounted for', () => {

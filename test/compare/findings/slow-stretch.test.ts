@@ -5,8 +5,8 @@ import type { Finding } from '../../../src/compare/findings/finding.ts'
 import { findSlowStretch, slowRequests } from '../../../src/compare/findings/slow-stretch.ts'
 import { stretchText } from '../../../src/compare/words/slow-words.ts'
 import { headline } from '../../../src/explain/headline.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { NOON_US } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 import { MINUTES, type Shop, shop } from '../onset/shop.ts'
 
 const LATER_US = NOON_US + MINUTES * 60e6
@@ -126,22 +126,14 @@ describe.each([
  *   gateway  verify        |--|
  */
 function gateway(name: string, { fromUs = NOON_US, slowUs = 0, slowEvery = 0, seed = 1 } = {}) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 2400; i++) {
-    const startUs = fromUs + i * 100_000
+  return record({ seed, requests: 2400, everyUs: 1e5, fromUs, name }, (r) => {
+    const { index: i } = r
     const isSlow = slowEvery > 0 ? i % slowEvery === 200 : i >= 1200 && i < 1500
-    const kind = ['cards', 'rates', 'statements'][Math.floor(3 * random.next())]!
-    const verifyUs = 2000 * Math.exp(0.2 * random.normal()) + (isSlow ? slowUs : 0)
-    const spread = kind === 'statements' ? 1 : 0.2
-    const endUs = startUs + verifyUs + 20_000 * Math.exp(spread * random.normal())
-    const id = `${name}-${i}`
-    const span = { trace: id, service: 'gateway', startUs }
-    spans.push({ ...span, id, operation: `GET /${kind}`, endUs })
-    const within = { parent: id, startUs: startUs + 100, endUs: startUs + 100 + verifyUs }
-    spans.push({ ...span, ...within, id: `${id}-verify`, operation: 'verify' })
-  }
-  return makeSpans(spans, name)
+    const kind = ['cards', 'rates', 'statements'][Math.floor(3 * r.next())]!
+    const verify = call('gateway verify', r.about(2000) + (isSlow ? slowUs : 0))
+    const ownUs = r.about(20_000, kind === 'statements' ? 1 : 0.2)
+    return call(`gateway GET /${kind}`, [100, ownUs - 100], {}, [verify])
+  })
 }
 
 test('a stretch that slows all kinds of requests counts all of them, and names the span within', () => {
@@ -173,28 +165,15 @@ function withLock(
   name: string,
   { fromUs = NOON_US, isLocked = false, isQuery = false, seed = 1 } = {},
 ) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 3000; i++) {
-    const isHome = random.next() < 0.2
-    const startUs = fromUs + i * 200_000
-    const seconds = i / 5
+  return record({ seed, requests: 3000, everyUs: 2e5, fromUs, name }, (r) => {
+    const [isHome, { seconds }] = [r.is(0.2), r]
     const waitUs = isLocked && seconds >= 240 && seconds < 300 ? (300 - seconds) * 1e6 : 0
-    const profileUs = 20_000 * Math.exp(0.4 * random.normal()) + waitUs
-    const usualUs = 30_000 * Math.exp(0.4 * random.normal())
-    const endUs = startUs + usualUs + (isHome ? profileUs : 0)
-    const trace = `${name}-${i}`
+    const [profileUs, usualUs] = [r.about(20_000, 0.4) + waitUs, r.about(30_000, 0.4)]
+    const query = isQuery && call('profile SELECT', profileUs - 2000, { kind: 'client' })
+    const profile = isHome && call('profile Get', query ? 2000 : profileUs, {}, [query])
     const attributes = { 'http.route': isHome ? '/home' : '/search' }
-    const root = { trace, id: trace, startUs, endUs, attributes }
-    spans.push({ ...root, service: 'gateway', operation: 'GET' })
-    const own = { startUs: startUs + 5000, endUs: startUs + 5000 + profileUs }
-    const profile = { trace, id: `${trace}-profile`, parent: trace, service: 'profile', ...own }
-    if (isHome) spans.push({ ...profile, operation: 'Get' })
-    const query = { id: `${trace}-query`, parent: profile.id, operation: 'SELECT' }
-    const within = { startUs: own.startUs + 1000, endUs: own.endUs - 1000 }
-    if (isHome && isQuery) spans.push({ ...profile, ...query, ...within, kind: 'client' })
-  }
-  return makeSpans(spans, name)
+    return call('gateway GET', [5000, usualUs - 5000], { attributes }, [profile])
+  })
 }
 
 describe.each([
@@ -235,21 +214,15 @@ test('a few slow requests name the span within a service that holds their time, 
 
 describe('a few slow requests of a quick kind', () => {
   const period = (name: string, waitUs: number, fails = false) => {
-    const random = randomSource(name.length)
-    const spans = Array.from({ length: 960 }, (_, i): SpanSketch[] => {
-      const [trace, startUs] = [`${name}-${i}`, LATER_US + 250_000 * i]
-      const workUs = (i % 2 === 0 ? 10_000 : 500_000) * Math.exp(0.3 * random.normal())
-      const isSlow = i % 160 === 40
-      const endUs = startUs + workUs + (isSlow ? waitUs : 0)
-      const operation = i % 2 === 0 ? 'GET /search' : 'POST /chat'
-      const failed = isSlow && fails && { status: 'error' as const }
-      const call = { trace, parent: trace, service: 'fares', operation: 'QUOTE', ...failed }
-      return [
-        { trace, id: trace, service: 'web', operation, startUs, endUs, ...failed },
-        { ...call, id: `${trace}-call`, startUs: startUs + 100, endUs: endUs - 100 },
-      ]
+    const given = { seed: name.length, requests: 960, everyUs: 250_000, fromUs: LATER_US, name }
+    return record(given, (r) => {
+      const root = r.index % 2 === 0 ? 'web GET /search' : 'web POST /chat'
+      const workUs = r.about(r.index % 2 === 0 ? 10_000 : 500_000, 0.3)
+      const isSlow = r.index % 160 === 40
+      const how = { fails: isSlow && fails }
+      const quote = call('fares QUOTE', workUs - 200 + (isSlow ? waitUs : 0), how)
+      return call(root, 200, how, [quote])
     })
-    return makeSpans(spans.flat(), name)
   }
   const told = (waitUs: number, fails = false) =>
     compare(period('before', 0), period('after', waitUs, fails)).findings.text()
@@ -273,30 +246,13 @@ describe('a few slow requests of a quick kind', () => {
 //  fraud   ├────┤               CHECK, six seconds in one of 100, a cold start
 //  db            ├───────────┤  SELECT, a second more in one of 50 after
 test('a few calls far slower than any before are told where other causes keep whole requests as long', () => {
-  const period = (name: string, stallUs: number) => {
-    const random = randomSource(name.length)
-    const spans = Array.from({ length: 300 }, (_, i): SpanSketch[] => {
-      const trace = `${name}-${i}`
-      const start = LATER_US + 250_000 * i
-      const workUs = (us: number) => Math.round(us * Math.exp(0.3 * random.normal()))
-      const checked = start + 100 + workUs(20_000) + (i % 100 === 7 ? 6_000_000 : 0)
-      const read = checked + 100 + workUs(5000) + (i % 60 === 40 ? stallUs : 0)
-      const own = { trace, parent: 'r', startUs: start + 100 }
-      return [
-        { trace, id: 'r', service: 'shop', operation: 'GET', startUs: start, endUs: read + 100 },
-        { ...own, id: 'f', service: 'fraud', operation: 'CHECK', endUs: checked },
-        {
-          ...own,
-          id: 'd',
-          service: 'db',
-          operation: 'SELECT',
-          startUs: checked + 100,
-          endUs: read,
-        },
-      ]
+  const period = (name: string, stallUs: number) =>
+    record({ seed: name.length, everyUs: 250_000, fromUs: LATER_US, name }, (r) => {
+      const checkUs = r.about(20_000, 0.3) + (r.index % 100 === 7 ? 6_000_000 : 0)
+      const readUs = r.about(5000, 0.3) + (r.index % 60 === 40 ? stallUs : 0)
+      const calls = [call('fraud CHECK', checkUs), call('db SELECT', readUs, { gapUs: 100 })]
+      return call('shop GET', [100, 100], {}, calls)
     })
-    return makeSpans(spans.flat(), name)
-  }
   const told = (stallUs: number) => compare(period('before', 0), period('after', stallUs)).findings
   expect(told(0).fewSlow).toBeNull()
   const { findings, fewSlow, fewSlowText } = told(1_000_000)
@@ -311,27 +267,16 @@ test('a few calls far slower than any before are told where other causes keep wh
 //  booking     ├────┤  INSERT          quote     ├────┤  SELECT, both of a database that stalls
 describe('a database that stalls three times, for a few requests of each of two services', () => {
   const period = (name: string, saying: readonly Record<string, string>[], stallUs = 0) => {
-    const random = randomSource(name.length)
-    const spans = Array.from({ length: 900 }, (_, i): SpanSketch[] => {
-      const [trace, startUs] = [`${name}-${i}`, LATER_US + 250_000 * i]
-      const [service, operation, query] =
-        i % 2 === 0 ? ['booking', 'POST', 'INSERT'] : ['quote', 'GET', 'SELECT']
+    const given = { seed: name.length, requests: 900, everyUs: 250_000, fromUs: LATER_US, name }
+    return record(given, (r) => {
+      const { index: i } = r
+      const [root, query] =
+        i % 2 === 0 ? ['booking POST', 'booking INSERT'] : ['quote GET', 'quote SELECT']
       const isStalled = [100, 400, 700].some((from) => i >= from && i < from + 8 && i % 4 < 2)
-      const queryUs = 5000 * Math.exp(0.3 * random.normal()) + (isStalled ? stallUs : 0)
-      const own = { trace, service, startUs: startUs + 5000, endUs: startUs + 5000 + queryUs }
-      return [
-        { trace, id: trace, service, operation, startUs, endUs: own.endUs + 20_000 },
-        {
-          ...own,
-          id: `${trace}-query`,
-          parent: trace,
-          operation: query,
-          kind: 'client',
-          attributes: saying[i % 2]!,
-        },
-      ]
+      const us = r.about(5000, 0.3) + (isStalled ? stallUs : 0)
+      const how = { kind: 'client', attributes: saying[i % 2]! } as const
+      return call(root!, [5000, 20_000], {}, [call(query!, us, how)])
     })
-    return makeSpans(spans.flat(), name)
   }
   const told = (...saying: readonly Record<string, string>[]) =>
     compare(period('before', saying), period('after', saying, 3e6)).findings

@@ -1,26 +1,18 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, recordWithSum } from '../../worlds.ts'
 
 /** Requests of `search` that ask four indices at the same time; a third of them are fuzzy. */
 function searches(seed: number, fuzzyUs: (index: number) => number) {
-  const random = randomSource(seed)
-  let totalUs = 0
-  const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
-    const of = { trace: `t${i}`, service: 'search', startUs: i * 1e6 }
-    const mode = random.next() < 1 / 3 ? 'fuzzy' : 'exact'
-    const indices = [0, 1, 2, 3].map((index): SpanSketch => {
-      const us = 15_000 * random.logNormal(0, 0.2) + (mode === 'fuzzy' ? fuzzyUs(index) : 0)
-      const [operation, endUs] = [`titles-${index}`, of.startUs + us]
-      const attributes = { 'search.mode': mode }
-      return { ...of, id: operation, parent: 'r', operation, kind: 'client', endUs, attributes }
+  return recordWithSum({ seed, requests: 600 }, (r) => {
+    const mode = r.is(1 / 3) ? 'fuzzy' : 'exact'
+    const how = { kind: 'client', beside: true, attributes: { 'search.mode': mode } } as const
+    const asked = [0, 1, 2, 3].map((index) => {
+      const us = r.about(15_000) + (mode === 'fuzzy' ? fuzzyUs(index) : 0)
+      return call(`search titles-${index}`, us, how)
     })
-    const endUs = Math.max(...indices.map((one) => one.endUs)) + 2000
-    totalUs += endUs - of.startUs
-    return [{ ...of, id: 'r', operation: 'GET', endUs }, ...indices]
+    return call('search GET', [0, 2000], {}, asked)
   })
-  return { traces: makeSpans(spans.flat()), totalUs }
 }
 
 const foundWith = (fuzzyUs: (index: number) => number) => {

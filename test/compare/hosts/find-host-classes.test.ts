@@ -10,6 +10,7 @@ import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
+import { call, spansOf } from '../../worlds.ts'
 
 interface Cluster {
   readonly hosts: number
@@ -23,16 +24,11 @@ const nameOf = (host: number) => `node${String(host).padStart(2, '0')}`
 
 /** Requests that read from one random host each, 100 µs long on average. */
 function reads({ hosts, requests, slowness = () => 1, seed = 1 }: Cluster): SpanSketch[] {
-  const random = randomSource(seed)
-  return Array.from({ length: requests }, (_, i) => {
-    const host = Math.floor(random.next() * hosts)
-    const tookUs = -100 * Math.log(1 - random.next()) * slowness(host)
-    const trace = `t${i}`
-    return [
-      { trace, id: 'web', startUs: 0, endUs: tookUs + 20 },
-      { trace, id: 'read', parent: 'web', host: nameOf(host), startUs: 10, endUs: tookUs + 10 },
-    ]
-  }).flat()
+  return spansOf({ seed, requests, everyUs: 0, name: 't' }, (r) => {
+    const host = Math.floor(r.next() * hosts)
+    const tookUs = -100 * Math.log(1 - r.next()) * slowness(host)
+    return call('web', [10, 10], {}, [call('read', tookUs, { host: nameOf(host) })])
+  })
 }
 
 const classesOf = (cluster: Cluster, options = {}) =>

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
+import type { RandomSource } from '../../../src/stats/random.ts'
 import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { call, spansOf } from '../../worlds.ts'
 
 /** How clients and the service behave at a moment, in seconds from the start. */
 interface Behavior {
@@ -14,28 +15,19 @@ interface Behavior {
 
 /** A web server that calls a store, for a minute; clients do not wait for answers. */
 function period(seed: number, { perSecond, workMs, pause = 0 }: Behavior): SpanSketch[] {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let second = 0, i = 0; second < 60; i++) {
-    const rate = perSecond(second)
-    second += -Math.log(1 - random.next()) / rate + (random.next() < pause ? 0.4 : 0)
-    const noise = Math.exp(0.2 * random.normal())
-    const startUs = Math.round(NOON_US + second * 1e6)
-    const endUs = Math.round(startUs + 1000 * workMs(rate) * noise) + 1000
-    const trace = `${seed}-${i}`
-    spans.push(
-      { trace, id: 'web', operation: 'GET', startUs, endUs },
-      {
-        trace,
-        id: 'store',
-        parent: 'web',
-        operation: 'READ',
-        startUs: startUs + 100,
-        endUs: startUs + 900,
-      },
-    )
+  let second = 0
+  const everyUs = ({ next }: RandomSource) => {
+    const gap = -Math.log(1 - next()) / perSecond(second) + (next() < pause ? 0.4 : 0)
+    second += gap
+    return 1e6 * gap
   }
-  return spans
+  // More than come within a minute.
+  const given = { seed, requests: 12_000, everyUs, fromUs: NOON_US, name: `${seed}` }
+  return spansOf(given, (r) => {
+    if (r.seconds > 60) return false
+    const us = r.about(1000 * workMs(perSecond(r.seconds)))
+    return call('web GET', [100, Math.max(0, us - 100)], {}, [call('store READ', 800)])
+  })
 }
 
 const steady = () => 40

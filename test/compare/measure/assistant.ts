@@ -1,7 +1,7 @@
 import { compare } from '../../../src/index.ts'
-import { randomSource } from '../../../src/stats/random.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { NOON_US } from '../../make-traces.ts'
+import { type Call, call, record } from '../../worlds.ts'
 
 /** What differs after. */
 export interface AssistantChange {
@@ -23,50 +23,22 @@ export function assistantTraces(
   { seed, requests = 400, name }: { seed: number; requests?: number; name: string },
   { factor = 1, of = () => true, retrievals = 1, slower = 1 }: AssistantChange = {},
 ): SpanTraces {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < requests; i++) {
-    const trace = `${name}-${String(i).padStart(5, '0')}`
-    const tier = random.next() < 0.2 ? 'enterprise' : 'free'
-    const startUs = NOON_US + i * 1e6
-    const takes = (us: number) => Math.round(us * slower * Math.exp(0.3 * random.normal()))
-    const tokens = (typical: number, spread: number) =>
-      Math.round(typical * Math.exp(spread * random.normal()))
-    const isHistory = random.next() < 0.1
-    let at = startUs + 1_000
-    const calls: SpanSketch[] = []
-    const call = (
-      id: string,
-      [service, operation, usual]: readonly [string, string, number],
-      attributes: SpanSketch['attributes'] = {},
-    ) => {
-      const endUs = at + takes(usual)
-      calls.push({ trace, id, parent: 'r', service, operation, startUs: at, endUs, attributes })
-      at = endUs + 100
+  return record({ seed, requests, fromUs: NOON_US, name }, (r) => {
+    const attributes = { 'tenant.tier': r.is(0.2) ? 'enterprise' : 'free' }
+    const isHistory = r.is(0.1)
+    const ask = (of: string, us: number, tokens?: number) => {
+      const used = tokens === undefined ? {} : { attributes: { [INPUT]: Math.round(tokens) } }
+      return call(of, Math.round(r.about(us * slower, 0.3)), { gapUs: 100, ...used })
     }
-    if (isHistory) call('h', ['store', 'history', 8_000])
-    else {
-      for (let k = 0; k < retrievals; k++) call(`s${k}`, ['store', 'retrieve', 20_000])
-      const [plan, answer] = [tokens(100, 0.2), tokens(800, 0.6)]
-      call('p', ['llm', 'plan', 300_000], { 'gen_ai.usage.input_tokens': plan })
-      call('a', ['llm', 'answer', 900_000], {
-        'gen_ai.usage.input_tokens': Math.round(answer * (of({ tier }) ? factor : 1)),
-      })
-    }
-    spans.push(
-      {
-        trace,
-        id: 'r',
-        service: 'chat',
-        operation: isHistory ? 'GET /history' : 'POST /ask',
-        startUs,
-        endUs: at + 2_000,
-        attributes: { 'tenant.tier': tier },
-      },
-      ...calls,
-    )
-  }
-  return makeSpans(spans, name)
+    const answer = (calls: Call[]) =>
+      call(isHistory ? 'chat GET /history' : 'chat POST /ask', [1000, 2000], { attributes }, calls)
+    if (isHistory) return answer([ask('store history', 8000)])
+    const retrieved = Array.from({ length: retrievals }, () => ask('store retrieve', 20_000))
+    const [planned, answered] = [r.about(100, 0.2), r.about(800, 0.6)]
+    const times = of({ tier: attributes['tenant.tier'] }) ? factor : 1
+    const plan = ask('llm plan', 300_000, planned)
+    return answer([...retrieved, plan, ask('llm answer', 900_000, answered * times)])
+  })
 }
 
 export const INPUT = 'gen_ai.usage.input_tokens'

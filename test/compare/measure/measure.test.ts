@@ -191,7 +191,7 @@ describe('flows by another measure', () => {
     )
     expect(() =>
       buildFlows(traces, { measure: { name: 'debt', unit: 'coins', of: () => -1 } }),
-    ).toThrow(/A span of trace a-00000 has -1 of debt/)
+    ).toThrow(/A span of trace a-0 has -1 of debt/)
     const graphs = makeGraphs([{ labels: ['a', 'b'], edges: [[0, 1]] }])
     expect(() => buildFlows(graphs, { measure: 'calls' })).toThrow('Compare them by time.')
   })

@@ -5,7 +5,8 @@ import { typicalTimeUs } from '../../../src/compare/ranking/rank-mutations.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans } from '../../make-traces.ts'
+import { weighedSpans } from '../../make-traces.ts'
+import { call, requestSpans } from '../../worlds.ts'
 
 type Request = {
   readonly weight: number
@@ -26,37 +27,12 @@ function requests(after: boolean, count: number, seed: number): Request[] {
 }
 
 /** @param isRepeated each request as often as it weighs, instead of once with its weight */
-function period(all: readonly Request[], offsetUs: number, isRepeated: boolean) {
-  const traces = all.flatMap(({ weight, ...rest }, i) =>
-    Array.from({ length: isRepeated ? weight : 1 }, (_, copy) => {
-      const span = {
-        trace: `${offsetUs}-${i}-${copy}`,
-        ...(!isRepeated && { probability: 1 / weight }),
-      }
-      return { ...rest, ...span, startUs: offsetUs + i * 1e5 }
-    }),
-  )
-  return makeSpans(
-    traces.flatMap(({ workUs, dbUs, isRead, ...span }) => {
-      const { trace, startUs } = span
-      const endUs = startUs + workUs + dbUs
-      const db = {
-        id: `${trace} db`,
-        trace,
-        parent: trace,
-        service: 'db',
-        operation: isRead ? 'get' : 'put',
-      }
-      return [
-        { ...span, id: trace, service: 'web', endUs },
-        {
-          ...db,
-          startUs: startUs + Math.round(workUs / 2),
-          endUs: startUs + Math.round(workUs / 2) + dbUs,
-        },
-      ]
-    }),
-  )
+function period(all: readonly Request[], fromUs: number, isRepeated: boolean) {
+  const given = { isRepeated, fromUs, everyUs: 1e5 }
+  return weighedSpans(all, given, ({ workUs, dbUs, isRead }, { trace, startUs, ...weight }) => {
+    const db = call(isRead ? 'db get' : 'db put', dbUs)
+    return requestSpans(call('web', workUs, weight, [db]), trace, startUs)
+  })
 }
 
 const BEFORE_ALL = requests(false, 150, 1)

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { findStructuralMutations } from '../../../src/compare/mutations/find-structural-mutations.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 const KINDS = ['plain', 'cached', 'retried'] as const
 
@@ -12,32 +11,12 @@ const KINDS = ['plain', 'cached', 'retried'] as const
  * be recorded. `probabilities` of the three; `more` times as many of the rarest are there.
  */
 function sampled(seed: number, probabilities: readonly number[], more = 1) {
-  const random = randomSource(seed)
-  const requests = Array.from({ length: 3000 }, () => {
-    const kind = random.next() < 0.1 * more ? 2 : random.next() < 0.4 ? 1 : 0
-    return { kind, isRecorded: random.next() < (probabilities[kind] as number) }
+  return record({ seed, requests: 3000, name: `${seed}` }, (r) => {
+    const kind = r.is(0.1 * more) ? 2 : r.is(0.4) ? 1 : 0
+    const probability = probabilities[kind]!
+    if (!r.is(probability)) return false
+    return call('web', 50, { probability }, [kind > 0 && call(KINDS[kind]!, 50)])
   })
-  return makeSpans(
-    requests.flatMap(({ kind, isRecorded }, i) => {
-      if (!isRecorded) return []
-      const trace = `${seed}-${i}`
-      const at = {
-        trace,
-        startUs: i * 1e6,
-        endUs: i * 1e6 + 100,
-        probability: probabilities[kind] as number,
-      }
-      const root = { ...at, id: `${i}r`, service: 'web' }
-      const call = {
-        ...at,
-        id: `${i}c`,
-        parent: `${i}r`,
-        service: KINDS[kind] as string,
-        endUs: at.startUs + 50,
-      }
-      return kind === 0 ? [root] : [root, call]
-    }),
-  )
 }
 
 const BEFORE_SHARES = [0.05, 0.05, 0.5]

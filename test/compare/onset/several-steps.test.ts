@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { NOON_US } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 const PERIOD_US = 300e6
 
@@ -11,38 +11,14 @@ const PERIOD_US = 300e6
  * model GENERATE      |-----------|       at work
  */
 function periodOf(name: string, fromUs: number, isAfter: boolean) {
-  const random = randomSource(isAfter ? 2 : 1)
-  const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
-    const [startUs, share] = [fromUs + (i / 600) * PERIOD_US, i / 600]
-    const workUs = 20_000 * Math.exp(0.3 * random.normal()) + (isAfter ? 40_000 : 0)
-    const wayUs = 500 + 20 * random.normal() + (isAfter ? 75_000 * Math.max(0, share - 0.3) : 0)
-    const trace = `${name}-${i}`
-    const [callUs, endUs] = [startUs + 100, startUs + 100 + wayUs + workUs + wayUs]
-    const web = { trace, service: 'web' }
-    return [
-      { ...web, id: `${trace}-a`, operation: 'GET', startUs, endUs: endUs + 100 },
-      {
-        ...web,
-        id: `${trace}-b`,
-        parent: `${trace}-a`,
-        operation: 'GENERATE',
-        kind: 'client',
-        startUs: callUs,
-        endUs,
-      },
-      {
-        trace,
-        service: 'model',
-        id: `${trace}-c`,
-        parent: `${trace}-b`,
-        operation: 'GENERATE',
-        kind: 'server',
-        startUs: callUs + wayUs,
-        endUs: callUs + wayUs + workUs,
-      },
-    ]
+  const given = { seed: isAfter ? 2 : 1, requests: 600, everyUs: PERIOD_US / 600, fromUs, name }
+  return record(given, (r) => {
+    const workUs = r.about(20_000, 0.3) + (isAfter ? 40_000 : 0)
+    const slowUs = isAfter ? 75_000 * Math.max(0, r.part - 0.3) : 0
+    const wayUs = 500 + 20 * r.normal() + slowUs
+    const how = { kind: 'server', client: { us: [wayUs, wayUs] } } as const
+    return call('web GET', 200, {}, [call('model GENERATE', workUs, how)])
   })
-  return makeSpans(spans.flat(), name)
 }
 
 test('of several steps, the one that holds most of a finding says since when', () => {

@@ -1,6 +1,6 @@
 import { randomSource } from '../../../src/stats/random.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 /*
  * A shop answers every 500 ms; it calls stock, and pay in some requests:
@@ -43,32 +43,19 @@ export function shop(name: string, fromUs: number, given: Shop): SpanTraces {
     seed,
   } = given
   const { versionFrom, hosts = 0, slowEvery = 1 } = given
-  const random = randomSource(seed)
   const draw = randomSource(seed + 1000)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < (MINUTES * 60e6) / STEP_US; i++) {
-    const startUs = fromUs + i * STEP_US
-    const seconds = (i * STEP_US) / 1e6
-    const trace = `${name}-${i}`
+  const requests = (MINUTES * 60e6) / STEP_US
+  return record({ seed, requests, everyUs: STEP_US, fromUs, name }, (r) => {
+    const { seconds } = r
     const leak = (leakUs * (seconds - slowFrom)) / (MINUTES * 60 - slowFrom)
-    const stockUs =
-      4000 * Math.exp(0.3 * random.normal()) +
-      (seconds >= slowFrom && seconds < slowUntil && seconds % slowEvery < 1.5 ? slowUs + leak : 0)
-    const pays = random.next() < (seconds >= payFrom ? 1 : 1 / 3)
-    const endUs = startUs + stockUs + (pays ? payUs : 500)
-    const span = (id: string, operation: string, rest: Partial<SpanSketch>) =>
-      spans.push({ trace, id: `${trace}-${id}`, service: id, operation, startUs, endUs, ...rest })
-    span('shop', 'GET', {})
-    const parent = `${trace}-shop`
-    span('stock', 'LOOKUP', {
-      parent,
-      startUs: startUs + 100,
-      endUs: startUs + stockUs,
+    const isSlow = seconds >= slowFrom && seconds < slowUntil && seconds % slowEvery < 1.5
+    const stockUs = r.about(4000, 0.3) + (isSlow ? slowUs + leak : 0)
+    const pays = r.is(seconds >= payFrom ? 1 : 1 / 3)
+    const stock = call('stock LOOKUP', stockUs - 100, {
       ...(versionFrom !== undefined && { version: seconds >= versionFrom ? '2.0' : '1.9' }),
       ...(hosts > 0 && { host: `host-${Math.floor(hosts * draw.next() ** 3)}` }),
     })
-    if (pays)
-      span('pay', 'CHARGE', { parent, startUs: startUs + stockUs + 200, endUs: endUs - 100 })
-  }
-  return makeSpans(spans, name)
+    const pay = pays && call('pay CHARGE', payUs - 300, { gapUs: 200 })
+    return call('shop GET', [100, pays ? 100 : 500], {}, [stock, pay])
+  })
 }

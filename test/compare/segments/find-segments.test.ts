@@ -3,8 +3,7 @@ import { makeIncident } from '../../../evaluation/suites/varied-incidents.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { findSegments } from '../../../src/compare/segments/find-segments.ts'
 import { quantile } from '../../../src/stats/quantile.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 import {
   enterpriseIncident,
   type Incident,
@@ -21,19 +20,14 @@ const found = (incident: Incident) =>
 
 describe('a segment that changed alone is named', () => {
   test('by the version that its hosts alone run, not by one of other hosts too; by a host alone in its zone', () => {
-    const pods = (seed: number, { newer = [] as string[], zones = 5 } = {}) => {
-      const random = randomSource(seed)
-      const spans = Array.from({ length: 900 }, (_, i): SpanSketch[] => {
-        const [trace, startUs, host] = [`t${i}`, i * 50_000, `pod-${i % 5}`]
-        const us = 5000 * random.logNormal(0, 0.2) + (newer.length > 0 && i % 5 === 2 ? 8000 : 0)
+    const pods = (seed: number, { newer = [] as string[], zones = 5 } = {}) =>
+      record({ seed, requests: 900, everyUs: 5e4 }, (r) => {
+        const [pod, host] = [r.index % 5, `pod-${r.index % 5}`]
         const version = newer.includes(host) ? '2.1' : '2.0'
-        const root = { trace, id: `r${i}`, service: 'web', startUs, endUs: startUs + us + 1000 }
-        const attributes = { 'resource.zone': `zone-${(i % 5) % zones}` }
-        const price = { service: 'price', host, version, attributes, endUs: startUs + us }
-        return [root, { ...root, ...price, id: `p${i}`, parent: `r${i}` }]
+        const own = { host, version, attributes: { 'resource.zone': `zone-${pod % zones}` } }
+        const us = r.about(5000) + (newer.length > 0 && pod === 2 ? 8000 : 0)
+        return call('web', 1000, {}, [call('price', us, own)])
       })
-      return makeSpans(spans.flat())
-    }
     const told = (newer: string[], zones = 5) =>
       findSegments(compare(pods(61, { zones }), pods(62, { newer, zones }))).segments.map(
         ({ text, equivalents }) => [text, ...equivalents],
@@ -77,6 +71,7 @@ describe('a segment that changed alone is named', () => {
   test('the finding has the numbers of the segment, where many of all requests meet it', () => {
     const { findings } = simulateIncident({
       seed: 1,
+      requests: 800,
       enterprise: [0.3, 0.3],
       effectOf: ({ tier }) => ({ factor: tier === 'enterprise' ? 3 : 1 }),
     })
@@ -98,25 +93,14 @@ describe('a segment that changed alone is named', () => {
     [[-2, -1, 1.25, 1.5, 3, 4, 5, 6], 'candidates = -2, -1, 1.25 or 1.5', ''],
   ])('by several numbers in their order, not in that of their letters: %j', (all, text, same) => {
     const period = (factor: number) =>
-      makeSpans(
-        Array.from({ length: 1_000 }, (_, i) => {
-          const candidates = all[i % 8]!
-          const slower = i % 8 < 4 ? factor : 1
-          const times = { startUs: 1e4 * i, endUs: 1e4 * i + slower * (900 + ((7 * i) % 101)) }
-          const attributes = {
-            candidates: String(candidates),
-            ...(same !== '' && { shard: `db-${candidates}` }),
-          }
-          return {
-            trace: `${i}`,
-            id: `${i}`,
-            service: 'shop',
-            operation: 'GET',
-            ...times,
-            attributes,
-          }
-        }),
-      )
+      record({ seed: 1, requests: 1000, everyUs: 1e4 }, ({ index: i }) => {
+        const candidates = all[i % 8]!
+        const attributes = {
+          candidates: String(candidates),
+          ...(same !== '' && { shard: `db-${candidates}` }),
+        }
+        return call('shop GET', (i % 8 < 4 ? factor : 1) * (900 + ((7 * i) % 101)), { attributes })
+      })
     const { segments } = findSegments(compare(period(1), period(5)))
     expect(segments.flatMap((segment) => [segment.text, ...segment.equivalents])).toEqual(
       [text, same].filter((each) => each !== ''),
@@ -192,21 +176,11 @@ describe('a segment that changed alone is named', () => {
 
   test('by numbers of one operation, whatever those of others are', () => {
     const period = (added: number) =>
-      makeSpans(
-        Array.from({ length: 3_000 }, (_, i) => {
-          const [operation, size] = i % 2 === 0 ? ['GET', i % 100] : ['PUT', 1_000 + (i % 1_000)]
-          const us = 900 + ((7 * i) % 101) + (operation === 'PUT' && size < 1_250 ? added : 0)
-          const times = { startUs: 1e4 * i, endUs: 1e4 * i + us }
-          return {
-            trace: `${i}`,
-            id: `${i}`,
-            service: 'shop',
-            operation,
-            ...times,
-            attributes: { size },
-          }
-        }),
-      )
+      record({ seed: 1, requests: 3000, everyUs: 1e4 }, ({ index: i }) => {
+        const [operation, size] = i % 2 === 0 ? ['GET', i % 100] : ['PUT', 1000 + (i % 1000)]
+        const us = 900 + ((7 * i) % 101) + (operation === 'PUT' && size < 1250 ? added : 0)
+        return call(`shop ${operation}`, us, { attributes: { size } })
+      })
     const [segment, ...others] = findSegments(compare(period(0), period(2_000))).segments
     expect(others).toEqual([])
     expect(segment).toMatchObject({ operation: 'PUT', conditions: [{ op: 'below' }] })
@@ -218,23 +192,12 @@ describe('a segment that changed alone is named', () => {
     ['but not where these have the lowest and the highest', [5, 995, 500], []],
   ])('with numbers as equivalent: %s', (_, [own, second, other], same) => {
     const period = (added: number) =>
-      makeSpans(
-        Array.from({ length: 1_500 }, (_, i) => {
-          const tier = i % 2 === 0 ? 'pro' : 'free'
-          const base = tier === 'free' ? other! : i % 4 === 0 ? own! : second!
-          const us = 900 + ((7 * i) % 101) + (tier === 'pro' ? added : 0)
-          const times = { startUs: 1e4 * i, endUs: 1e4 * i + us }
-          const attributes = { tier, size: base + (i % 17) / 4 }
-          return {
-            trace: `${i}`,
-            id: `${i}`,
-            service: 'shop',
-            operation: 'GET',
-            ...times,
-            attributes,
-          }
-        }),
-      )
+      record({ seed: 1, requests: 1500, everyUs: 1e4 }, ({ index: i }) => {
+        const tier = i % 2 === 0 ? 'pro' : 'free'
+        const base = tier === 'free' ? other! : i % 4 === 0 ? own! : second!
+        const us = 900 + ((7 * i) % 101) + (tier === 'pro' ? added : 0)
+        return call('shop GET', us, { attributes: { tier, size: base + (i % 17) / 4 } })
+      })
     const [segment] = findSegments(compare(period(0), period(2_000))).segments
     expect([segment?.text, segment?.equivalents]).toEqual(['tier = pro', same])
   })

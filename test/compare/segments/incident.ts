@@ -1,7 +1,7 @@
 import type { Comparison } from '../../../src/compare/comparison.ts'
 import { compare } from '../../../src/index.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { makeSpans } from '../../make-traces.ts'
+import { call, spansOf } from '../../worlds.ts'
 
 /** What a simulated request is, beside noise. */
 export interface SimulatedRequest {
@@ -71,83 +71,50 @@ function simulatePeriod(
   }: Incident,
   period: 0 | 1,
 ) {
-  const random = randomSource(2 * seed + period)
-  const pick = <T>(values: readonly T[]) => values[random.integer(values.length)] as T
-  const spans: SpanSketch[] = []
   let level = 1
-  for (let i = 0; i < requests; i++) {
-    if (i % Math.ceil(requests / 30) === 0) level = Math.exp(drift * random.normal())
-    const tier =
-      random.next() < enterprise[period] ? 'enterprise' : random.next() < 0.3 ? 'pro' : 'free'
+  const given = { seed: 2 * seed + period, requests, everyUs: 1e5, name: `${period}` }
+  const spans = spansOf(given, (r) => {
+    if (r.index % Math.ceil(requests / 30) === 0) level = Math.exp(drift * r.normal())
+    const tier = r.is(enterprise[period]) ? 'enterprise' : r.is(0.3) ? 'pro' : 'free'
     const request: SimulatedRequest = {
-      operation: pick(['GET /cart', 'GET /orders', 'POST /orders']),
+      operation: r.pick(['GET /cart', 'GET /orders', 'POST /orders']),
       tier,
-      region: pick(['ap', 'eu', 'us', 'sa']),
-      pod: pick(['a', 'b', 'c', 'd', 'e', 'f']),
-      flag: random.next() < (tier === 'enterprise' ? 0.8 : 0.3),
-      cached: random.next() < 0.7,
-      size: Math.round(Math.exp(8 + 1.5 * random.normal())),
-      coupon: random.next() < 0.3 ? pick(['TEN', 'FREE', 'GIFT']) : undefined,
+      region: r.pick(['ap', 'eu', 'us', 'sa']),
+      pod: r.pick(['a', 'b', 'c', 'd', 'e', 'f']),
+      flag: r.is(tier === 'enterprise' ? 0.8 : 0.3),
+      cached: r.is(0.7),
+      size: Math.round(Math.exp(8 + 1.5 * r.normal())),
+      coupon: r.is(0.3) ? r.pick(['TEN', 'FREE', 'GIFT']) : undefined,
     }
-    const pause = random.next() < 0.01 ? 400_000 : 0
-    const usual =
-      level *
-      20_000 *
-      Math.exp(0.5 * random.normal()) *
-      (tier === 'enterprise' ? 2 : 1) *
-      (1 + request.size / 50_000)
-    const isFailed = random.next() < 0.02
-    const {
-      factor = 1,
-      addedUs = 0,
-      fails = false,
-    } = period === 1 ? effectOf(request, () => random.next()) : {}
-    const storeUs = Math.round(usual * factor + addedUs + pause)
-    const shopUs = Math.round(5_000 * Math.exp(0.3 * random.normal()))
-    const noise = Object.fromEntries(
-      ['build', 'zone', 'browser', 'language', 'ab', 'theme'].map((name, n) => [
-        name,
-        `${name}-${random.integer(2 + 3 * n)}`,
-      ]),
+    const pause = r.is(0.01) ? 400_000 : 0
+    const usualUs =
+      level * r.about(20_000, 0.5) * (tier === 'enterprise' ? 2 : 1) * (1 + request.size / 50_000)
+    const isFailed = r.is(0.02)
+    const effect = period === 1 ? effectOf(request, () => r.next()) : {}
+    const { factor = 1, addedUs = 0, fails = false } = effect
+    const shopUs = r.about(5000, 0.3)
+    const noise = ['build', 'zone', 'browser', 'language', 'ab', 'theme'].map(
+      (name, n) => [name, `${name}-${r.integer(2 + 3 * n)}`] as const,
     )
-    const startUs = 100_000 * i
-    const trace = `${period}-${i}`
-    spans.push(
-      {
-        trace,
-        id: 'r',
-        service: 'shop',
-        operation: request.operation,
-        host: request.pod,
-        startUs,
-        endUs: startUs + storeUs + shopUs,
-        status: fails || isFailed ? 'error' : 'ok',
-        attributes: {
-          'tenant.tier': tier,
-          plan: `plan-${tier}`,
-          region: request.region,
-          ...(hasRoute && { 'http.route': request.operation.split(' ')[1] }),
-          ...noise,
-          flag: request.flag,
-          'cache.hit': request.cached,
-          'body.size': request.size,
-          ...(request.coupon !== undefined && { coupon: request.coupon }),
-          'user.id': `u${random.integer(1e9)}`,
-          'session.key': `s${random.integer(1e9)}`,
-          paused: pause > 0,
-        },
-      },
-      {
-        trace,
-        id: 's',
-        parent: 'r',
-        service: 'store',
-        operation: 'query',
-        startUs: startUs + 1_000,
-        endUs: startUs + 1_000 + storeUs,
-        attributes: { shard: random.integer(4), 'db.system': 'postgres' },
-      },
-    )
-  }
+    const attributes = {
+      'tenant.tier': tier,
+      plan: `plan-${tier}`,
+      region: request.region,
+      ...(hasRoute && { 'http.route': request.operation.split(' ')[1]! }),
+      ...Object.fromEntries(noise),
+      flag: request.flag,
+      'cache.hit': request.cached,
+      'body.size': request.size,
+      ...(request.coupon !== undefined && { coupon: request.coupon }),
+      'user.id': `u${r.integer(1e9)}`,
+      'session.key': `s${r.integer(1e9)}`,
+      paused: pause > 0,
+    }
+    const own = { host: request.pod, fails: fails || isFailed, attributes }
+    const store = call('store query', Math.round(usualUs * factor + addedUs + pause), {
+      attributes: { shard: r.integer(4), 'db.system': 'postgres' },
+    })
+    return call(`shop ${request.operation}`, [1000, Math.max(0, shopUs - 1000)], own, [store])
+  })
   return makeSpans(spans, period === 0 ? 'before' : 'after')
 }

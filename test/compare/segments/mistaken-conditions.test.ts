@@ -3,30 +3,18 @@ import { compare } from '../../../src/compare/comparison.ts'
 import type { Measured } from '../../../src/compare/segments/measured.ts'
 import { isOfNumbers } from '../../../src/compare/segments/mistaken-conditions.ts'
 import type { RequestColumn } from '../../../src/compare/segments/request-columns.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 /** Requests of `web` that ask `store` twice, for a page and its titles, each time one of six pods. */
 function podPeriod(seed: number, podOf: (pod: number) => string, moreUs: (pod: number) => number) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 500; i++) {
-    const [trace, startUs] = [`${seed}-${i}`, 100_000 * i]
-    let at = startUs + 1000
-    const asked = ['page', 'titles'].flatMap((operation): SpanSketch[] => {
-      const pod = random.integer(6)
-      const from = at
-      at += Math.round(6000 * random.logNormal(0, 0.3) + moreUs(pod))
-      const times = { trace, operation, startUs: from, endUs: at }
-      return [
-        { ...times, id: `c-${operation}`, parent: 'r', service: 'web' },
-        { ...times, id: operation, parent: `c-${operation}`, service: 'store', host: podOf(pod) },
-      ]
+  return record({ seed, requests: 500, everyUs: 1e5 }, (r) => {
+    const asked = ['page', 'titles'].map((operation) => {
+      const pod = r.integer(6)
+      const us = r.about(6000, 0.3) + moreUs(pod)
+      return call(`store ${operation}`, us, { host: podOf(pod), client: { us: [0, 0] } })
     })
-    const root = { trace, id: 'r', service: 'web', operation: 'GET /', startUs, endUs: at + 1000 }
-    spans.push(root, ...asked)
-  }
-  return makeSpans(spans)
+    return call('web GET /', 2000, {}, asked)
+  })
 }
 
 test('a slow pod is told by the calls that it serves, the first of a request or another', () => {
@@ -72,26 +60,13 @@ test('a pod that is slow in both periods is no change where its name moved; one 
 
 /** Requests of `home` to `recs`, which it gives up after a while, and says so. */
 function fallbacks(seed: number, deadlineUs: number) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 600; i++) {
-    const [trace, startUs] = [`${seed}-${i}`, 100_000 * i]
-    const us = Math.round(20_000 * random.logNormal(0, 0.4))
-    const isLate = us > deadlineUs
-    const waited = startUs + 1000 + Math.min(us, deadlineUs)
-    const attributes = { 'recs.source': isLate ? 'popular' : 'model' }
-    const called = { trace, operation: 'Rank', startUs: startUs + 1000 }
-    const status = isLate ? 'error' : 'ok'
-    spans.push(
-      {
-        ...{ trace, id: 'r', service: 'home', operation: 'GET /', attributes },
-        ...{ startUs, endUs: waited + 1000 },
-      },
-      { ...called, id: 'c', parent: 'r', service: 'home', endUs: waited, status },
-      { ...called, id: 's', parent: 'c', service: 'recs', endUs: startUs + 1000 + us },
-    )
-  }
-  return makeSpans(spans)
+  return record({ seed, requests: 600, everyUs: 1e5 }, (r) => {
+    const us = r.about(20_000, 0.4)
+    const fails = us > deadlineUs
+    const attributes = { 'recs.source': fails ? 'popular' : 'model' }
+    const client = { us: [0, Math.min(0, deadlineUs - us)], fails } as const
+    return call('home GET /', 2000, { attributes }, [call('recs Rank', us, { client })])
+  })
 }
 
 test('what is recorded where a call was given up is no condition of how long it takes', () => {
@@ -102,24 +77,15 @@ test('what is recorded where a call was given up is no condition of how long it 
 
 /** Bookings of four carriers, one of which refuses half of them after; those refused have no answer. */
 function bookings(seed: number, isAfter: boolean) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 400; i++) {
-    const [trace, startUs, carrier] = [
-      `${seed}-${i}`,
-      100_000 * i,
-      'KLMX'.charAt(random.integer(4)),
-    ]
-    const [size, chance] = [2000 + random.integer(1000), random.next()]
-    const isRefused = isAfter && chance < (carrier === 'X' ? 0.5 : 0.01)
-    const how = { trace, startUs, status: isRefused ? 'error' : 'ok' } as const
-    const answered = isRefused ? {} : { 'http.response.body.size': size }
+  return record({ seed, requests: 400, everyUs: 1e5 }, (r) => {
+    const [carrier, size] = [r.pick(['K', 'L', 'M', 'X']), 2000 + r.integer(1000)]
+    const fails = r.is(carrier === 'X' ? 0.5 : 0.01) && isAfter
+    const answered = fails ? {} : { 'http.response.body.size': size }
     const attributes = { 'booking.carrier': carrier, ...answered }
-    const root = { ...how, id: 'r', service: 'shop', operation: 'POST /', attributes }
-    const tickets = { ...how, id: 's', parent: 'r', service: 'tickets', operation: 'Issue' }
-    spans.push({ ...root, endUs: startUs + 9000 }, { ...tickets, endUs: startUs + 8000 })
-  }
-  return makeSpans(spans)
+    return call('shop POST /', 1000, { fails, attributes }, [
+      call('tickets Issue', 8000, { fails }),
+    ])
+  })
 }
 
 test('what requests that fail no longer answer is no condition of those that fail', () => {
@@ -133,19 +99,12 @@ test('what requests that fail no longer answer is no condition of those that fai
 
 /** Requests to four pods of `fares`, which look in a cache first; one of them may take longer. */
 function quotes(seed: number, moreUs: number) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 800; i++) {
-    const [trace, startUs, pod] = [`${seed}-${i}`, 500_000 * i, random.integer(4)]
-    const isHit = random.next() < 0.8
-    const usual = Math.round((isHit ? 4000 : 150_000) * random.logNormal(0, 0.15))
-    const endUs = startUs + 1000 + usual + (pod === 2 ? moreUs : 0)
-    const root = { trace, id: 'r', service: 'web', operation: 'GET /', startUs }
+  return record({ seed, requests: 800, everyUs: 5e5 }, (r) => {
+    const [pod, isHit] = [r.integer(4), r.is(0.8)]
+    const us = r.about(isHit ? 4000 : 150_000, 0.15) + (pod === 2 ? moreUs : 0)
     const own = { host: `node-${pod}`, attributes: { 'cache.hit': isHit } }
-    const quote = { trace, id: 's', parent: 'r', service: 'fares', operation: 'Quote', ...own }
-    spans.push({ ...root, endUs: endUs + 1000 }, { ...quote, startUs: startUs + 1000, endUs })
-  }
-  return makeSpans(spans)
+    return call('web GET /', 2000, {}, [call('fares Quote', us, own)])
+  })
 }
 
 test('where all of a pod became slow, no second condition leaves out what always took long', () => {
@@ -157,26 +116,11 @@ test('where all of a pod became slow, no second condition leaves out what always
 
 /** Requests of `shop` for pages that `store` makes in a time by their size, which `sizeOf` tells. */
 function pages(seed: number, sizeOf: (usual: number, at: number) => number) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 600; i++) {
-    const [trace, startUs] = [`${seed}-${i}`, 100_000 * i]
-    const size = Math.round(sizeOf(180 * random.logNormal(0, 0.3), i / 600))
-    const us = Math.round(60 * size + 4000 * random.logNormal(0, 0.3))
-    const own = { trace, operation: 'page', attributes: { 'body.size': size } }
-    spans.push(
-      { trace, id: 'r', service: 'shop', operation: 'GET /', startUs, endUs: startUs + us + 2000 },
-      {
-        ...own,
-        id: 's',
-        parent: 'r',
-        service: 'store',
-        startUs: startUs + 1000,
-        endUs: startUs + us,
-      },
-    )
-  }
-  return makeSpans(spans)
+  return record({ seed, requests: 600, everyUs: 1e5 }, (r) => {
+    const size = Math.round(sizeOf(r.about(180, 0.3), r.part))
+    const page = { attributes: { 'body.size': size } }
+    return call('shop GET /', 3000, {}, [call('store page', 60 * size + r.about(4000, 0.3), page)])
+  })
 }
 
 const grown = (usual: number, at: number) => usual * (1 + 4.4 * at)
@@ -204,22 +148,11 @@ test('a measure is not divided by its own amounts', () => {
 
 /** Requests of `shop` with a fast call `GET`, of which one in eight makes a slow one, too, that says its method. */
 function methods(seed: number, attribute: string) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < 400; i++) {
-    const [trace, startUs] = [`${seed}-${i}`, 100_000 * i]
-    const [cached, sent] = [1000, 40_000].map((us) => Math.round(us * random.logNormal(0, 0.2)))
-    const middle = startUs + (cached as number)
-    const isSlow = random.next() < 1 / 8
-    const endUs = middle + (isSlow ? (sent as number) : 500)
-    const own = { trace, parent: 'r', service: 'shop', operation: 'GET' }
-    spans.push(
-      { trace, id: 'r', service: 'shop', operation: 'home', startUs, endUs },
-      { ...own, id: 'a', startUs, endUs: middle },
-      { ...own, id: 'b', startUs: middle, endUs, attributes: isSlow ? { [attribute]: 'GET' } : {} },
-    )
-  }
-  return makeSpans(spans)
+  return record({ seed, requests: 400, everyUs: 1e5 }, (r) => {
+    const sent = { attributes: { [attribute]: 'GET' } }
+    const other = r.is(1 / 8) ? call('shop GET', r.about(40_000), sent) : call('shop GET', 500)
+    return call('shop home', 0, {}, [call('shop GET', r.about(1000)), other])
+  })
 }
 
 test('an attribute of slow calls that is called otherwise after is no condition', () => {

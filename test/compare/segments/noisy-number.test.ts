@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 interface Shares {
   readonly idle: readonly [from: number, to: number]
@@ -11,25 +10,15 @@ interface Shares {
 
 //  web, with `use`  |pool 5 ms, after × slower where it is busy| |price 8 ms|
 function period(seed: number, { idle, busy, share }: Shares, slower: number) {
-  const random = randomSource(seed)
-  const about = (us: number) => random.logNormal(Math.log(us), 0.3)
-  const spans: SpanSketch[] = []
-  for (let request = 0; request < 2000; request++) {
-    const trace = `t${request}`
-    const startUs = request * 100_000
-    const isBusy = random.next() < share
+  return record({ seed, requests: 2000, everyUs: 1e5 }, (r) => {
+    const isBusy = r.is(share)
     const [from, to] = isBusy ? busy : idle
-    const use = Math.round(10 * (from + random.next() * (to - from))) / 10
-    const pooled = startUs + 500 + about(5000) * (isBusy ? slower : 1)
-    const priced = pooled + 100 + about(8000)
-    const inside = { trace, parent: 'web' }
-    spans.push(
-      { trace, id: 'web', startUs, endUs: priced + 400, attributes: { use } },
-      { ...inside, id: 'pool', startUs: startUs + 500, endUs: pooled },
-      { ...inside, id: 'price', startUs: pooled + 100, endUs: priced },
-    )
-  }
-  return makeSpans(spans)
+    const use = Math.round(10 * (from + r.next() * (to - from))) / 10
+    return call('web', [500, 400], { attributes: { use } }, [
+      call('pool', r.about(5000, 0.3) * (isBusy ? slower : 1)),
+      call('price', r.about(8000, 0.3), { gapUs: 100 }),
+    ])
+  })
 }
 
 describe('a number is cut between what changed and what did not', () => {

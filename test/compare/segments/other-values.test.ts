@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { firstQuick } from '../../first-quick.ts'
+import { call, record } from '../../worlds.ts'
 
 /** What a function does: which of its calls are cold starts, how many rows they read, what either takes. */
 interface Calls {
@@ -21,25 +21,17 @@ function period(
   seed: number,
   { cold = 0, coldMs = 1800, rows = 50, rowUs = 1000, fromRow, ofA = 0.5 }: Calls = {},
 ) {
-  const random = randomSource(seed)
-  const spans = Array.from({ length: 400 }, (_, i): SpanSketch[] => {
-    const [trace, startUs] = [`${seed}-${i}`, 5e6 * i]
-    const isCold = random.next() < cold
-    const read = Math.round(rows * random.logNormal(0, 0.5))
-    const takesUs = (rowUs * read + (isCold ? 1000 * coldMs : 0)) * random.logNormal(0, 0.05)
+  return record({ seed, requests: 400, everyUs: 5e6 }, (r) => {
+    const [isCold, read] = [r.is(cold), Math.round(r.about(rows, 0.5))]
     const attributes = {
       'faas.coldstart': isCold,
-      'db.rows': fromRow === undefined ? read : fromRow + 2 * i + random.integer(9),
-      tenant: random.next() < ofA ? 'a' : 'b',
-      shard: `s${random.integer(12)}`,
+      'db.rows': fromRow === undefined ? read : fromRow + 2 * r.index + r.integer(9),
+      tenant: r.is(ofA) ? 'a' : 'b',
+      shard: `s${r.integer(12)}`,
     }
-    const endUs = Math.round(startUs + 1000 + takesUs)
-    return [
-      { trace, id: 'r', service: 'web', operation: 'GET', startUs, endUs: endUs + 1000 },
-      { trace, id: 'f', parent: 'r', service: 'fn', startUs: startUs + 1000, endUs, attributes },
-    ]
+    const us = r.about(rowUs * read + (isCold ? 1000 * coldMs : 0), 0.05)
+    return call('web GET', 2000, {}, [call('fn', us, { attributes })])
   })
-  return makeSpans(spans.flat())
 }
 
 const compared = (before: Calls, after: Calls, seed = 1) =>
@@ -75,40 +67,42 @@ describe('a step whose calls recorded other values than before', () => {
     expect(findings[0]?.text).not.toContain('at the same time')
   })
 
-  test.each([
-    ['each row takes longer', {}, { rowUs: 1300 }],
-    ['each row takes longer, and a tenant asks more often', {}, { rowUs: 1300, ofA: 0.9 }],
-    ['cold starts take longer', { cold: 0.1 }, { cold: 0.1, coldMs: 5400 }],
-  ])('is told without them where %s', (_, before, after) => {
-    for (let seed = 1; seed <= 5; seed++) {
-      const { findings } = compared(before, after, seed).findings
-      expect(findings).not.toEqual([])
-      for (const { title } of findings) expect(title).not.toContain(', because ')
-    }
+  describe.each(firstQuick([1, 2, 3, 4, 5]))('of seeds', ({ rows: seeds, tags }) => {
+    test.each([
+      ['each row takes longer', {}, { rowUs: 1300 }],
+      ['each row takes longer, and a tenant asks more often', {}, { rowUs: 1300, ofA: 0.9 }],
+      ['cold starts take longer', { cold: 0.1 }, { cold: 0.1, coldMs: 5400 }],
+    ])('is told without them where %s', { tags }, (_, before, after) => {
+      for (const seed of seeds) {
+        const { findings } = compared(before, after, seed).findings
+        expect(findings).not.toEqual([])
+        for (const { title } of findings) expect(title).not.toContain(', because ')
+      }
+    })
   })
 })
 
+interface Mix {
+  readonly ofGold?: number
+  /** Share of the requests of other tenants that may ask; of gold, 0.9 may. */
+  readonly others?: number
+  /** Share of those that do. */
+  readonly asked?: number
+}
+
 /** 600 requests: `web` asks a cache for the requests of one tenant, or of others in a small share. */
-function mixed(seed: number, { ofGold = 0.2, asked = 1 }: { ofGold?: number; asked?: number }) {
-  const random = randomSource(seed)
-  const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
-    const [trace, startUs] = [`${seed}-${i}`, 5e6 * i]
-    const isGold = random.next() < ofGold
-    const isAsked = random.next() < (isGold ? 0.9 : 0.1) * asked
-    const askedUs = isAsked ? 3000 * random.logNormal(0, 0.2) : 0
-    const endUs = startUs + 2000 * random.logNormal(0, 0.3) + askedUs
-    const attributes = { 'tenant.id': isGold ? 'gold' : `t${random.integer(4)}`, asked: isAsked }
-    const root = { trace, id: 'r', service: 'web', operation: 'GET', startUs, endUs, attributes }
-    const call = { trace, id: 'c', parent: 'r', service: 'cache', operation: 'get' }
-    return isAsked
-      ? [root, { ...call, startUs: startUs + 500, endUs: startUs + 500 + askedUs }]
-      : [root]
+function mixed(seed: number, { ofGold = 0.2, asked = 1, others = 0.1 }: Mix) {
+  return record({ seed, requests: 600, everyUs: 5e6 }, (r) => {
+    const isGold = r.is(ofGold)
+    const isAsked = r.is((isGold ? 0.9 : others) * asked)
+    const attributes = { 'tenant.id': isGold ? 'gold' : `t${r.integer(4)}`, asked: isAsked }
+    const get = isAsked && call('cache get', r.about(3000))
+    return call('web GET', r.about(2000, 0.3), { attributes }, [get])
   })
-  return makeSpans(spans.flat())
 }
 
 describe('a call that is made more often', () => {
-  const titles = (before: Parameters<typeof mixed>[1], after: Parameters<typeof mixed>[1]) =>
+  const titles = (before: Mix, after: Mix) =>
     compare(mixed(1, before), mixed(2, after)).findings.findings.map(({ title }) => title)
 
   test('is told with the tenant that comes more often, if each makes it as often as before', () => {
@@ -120,7 +114,7 @@ describe('a call that is made more often', () => {
   })
 
   test('is told without a tenant if all make it more often', () => {
-    const [first] = titles({ asked: 0.5 }, { asked: 1 })
+    const [first] = titles({ asked: 0.5, others: 0.9 }, { asked: 1, others: 0.9 })
     expect(first).toContain('web: GET calls cache get in ')
     expect(first).not.toContain('tenant.id')
   })

@@ -2,10 +2,9 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
-import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 const BATCH_JOB = fileURLToPath(
   new URL('../../../datasets/storage-service/batch-job', import.meta.url),
@@ -23,30 +22,16 @@ function period(
   isFailing: (query: Query & { readonly chance: number }) => boolean = () => false,
   size = 600,
 ) {
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < size; i++) {
-    const [trace, startUs] = [`${seed}-${i}`, 100_000 * i]
-    let at = startUs + 1000
-    const store = { trace, service: 'store', parent: 's', attributes: {} as object }
-    const queries = ['q', 'p'].map((id): SpanSketch => {
-      const shard = random.integer(8)
-      const usual = 5000 * random.logNormal(0, 0.3)
-      const from = at
-      at += Math.round(usOf({ shard, usual }))
-      const attributes = { 'db.shard': shard, 'db.rows': random.integer(90) }
-      const status = isFailing({ shard, usual, chance: random.next() }) ? 'error' : 'ok'
-      return { ...store, id, operation: 'SELECT', startUs: from, endUs: at, attributes, status }
-    })
-    const root = { trace, id: 'r', service: 'web', startUs, endUs: at + 1000 }
-    const entry = { ...root, id: 's', parent: 'r', service: 'store', endUs: at + 500 }
-    spans.push(
-      { ...root, operation: 'GET /orders' },
-      { ...entry, operation: 'find', startUs: startUs + 500 },
-      ...queries,
-    )
-  }
-  return makeSpans(spans)
+  return record({ seed, requests: size, everyUs: 1e5 }, (r) => {
+    const query = () => {
+      const [shard, usual] = [r.integer(8), r.about(5000, 0.3)]
+      const attributes = { 'db.shard': shard, 'db.rows': r.integer(90) }
+      const fails = isFailing({ shard, usual, chance: r.next() })
+      return call('store SELECT', usOf({ shard, usual }), { attributes, fails })
+    }
+    const find = call('store find', 1000, {}, [query(), query()])
+    return call('web GET /orders', 1000, {}, [find])
+  })
 }
 
 /** 600 requests of each period, two queries each; one shard of eight takes three times as long after. */
@@ -105,32 +90,16 @@ describe('a step that is slower for some values of an attribute of its own spans
   })
 
   test('is told of a service that a request asks several times, by the attributes of each visit', () => {
-    const visits = (seed: number, moreUs: number) => {
-      const random = randomSource(seed)
-      const spans = Array.from({ length: 400 }, (_, i): SpanSketch[] => {
-        const [trace, startUs] = [`${seed}-${i}`, 100_000 * i]
-        let endUs = 0
-        const asked = [0, 1, 2, 3].flatMap((shard): SpanSketch[] => {
-          const us = 4000 * random.logNormal(0, 0.3) + (shard === 2 ? moreUs : 0)
-          const own = { trace, attributes: { shard: String(shard) }, operation: 'Query' }
-          const end = Math.round(startUs + 1000 + us)
-          endUs = Math.max(endUs, end)
-          return [
-            {
-              ...{ ...own, id: `c${shard}`, parent: 'r', service: 'geo' },
-              ...{ startUs: startUs + 500, endUs: end + 500 },
-            },
-            {
-              ...{ ...own, id: `q${shard}`, parent: `c${shard}`, service: 'shard' },
-              ...{ startUs: startUs + 1000, endUs: end },
-            },
-          ]
+    const visits = (seed: number, moreUs: number) =>
+      record({ seed, requests: 400, everyUs: 1e5 }, (r) => {
+        const asked = [0, 1, 2, 3].map((shard) => {
+          const us = r.about(4000, 0.3) + (shard === 2 ? moreUs : 0)
+          const client = { us: [500, 500], kind: 'internal' } as const
+          const attributes = { shard: String(shard) }
+          return call('shard Query', us, { attributes, beside: true, client })
         })
-        const root = { trace, id: 'r', service: 'geo', operation: 'Near', startUs }
-        return [{ ...root, endUs: endUs + 1000 }, ...asked]
+        return call('geo Near', [500, 500], {}, asked)
       })
-      return makeSpans(spans.flat())
-    }
     const { findings } = compare(visits(3, 0), visits(4, 6000)).findings
     expect(findings.map(({ title }) => title)).toEqual([
       expect.stringMatching(

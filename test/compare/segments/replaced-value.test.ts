@@ -1,34 +1,18 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/index.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 /** Carts that ask a database at an address, which takes a while. */
 function period(
   seed: number,
   { address, ms }: { address: string | readonly string[]; ms: number },
 ) {
-  const random = randomSource(seed)
-  const spans = Array.from({ length: 200 }, (_, i): SpanSketch[] => {
-    const trace = `${seed} ${i}`
-    const [startUs, takesUs] = [seed * 1e10 + i * 1e6, 1000 * ms * random.logNormal(0, 0.1)]
-    const own = { trace, service: 'cart' }
-    const peer = typeof address === 'string' ? address : (address[i % address.length] as string)
-    return [
-      { ...own, id: 'r', operation: 'GET /cart', startUs, endUs: startUs + takesUs + 2000 },
-      {
-        ...own,
-        id: 'q',
-        parent: 'r',
-        kind: 'client',
-        operation: 'FIND carts',
-        attributes: { 'server.address': peer },
-        startUs: startUs + 1000,
-        endUs: startUs + 1000 + takesUs,
-      },
-    ]
+  return record({ seed, requests: 200, fromUs: seed * 1e10 }, (r) => {
+    const peers = [address].flat()
+    const attributes = { 'server.address': peers[r.index % peers.length]! }
+    const find = call('cart FIND carts', r.about(1000 * ms, 0.1), { kind: 'client', attributes })
+    return call('cart GET /cart', 2000, {}, [find])
   })
-  return makeSpans(spans.flat())
 }
 
 test.each([
@@ -58,36 +42,11 @@ function hosted(
   seed: number,
   { hosts, ms }: { hosts: readonly [web: string, db: string]; ms: number },
 ) {
-  const random = randomSource(seed)
   const [web, db] = hosts
-  const spans = Array.from({ length: 200 }, (_, i): SpanSketch[] => {
-    const trace = `${seed} ${i}`
-    const [startUs, takesUs] = [seed * 1e10 + i * 1e6, 1000 * ms * random.logNormal(0, 0.1)]
-    const [webUs, endUs] = [2000 * random.logNormal(0, 0.1), startUs + 1000 + takesUs]
-    const attributesOf = (host: string) => ({ 'k8s.pod.uid': `uid-${host}` })
-    return [
-      {
-        trace,
-        id: 'r',
-        service: 'web',
-        host: web,
-        startUs,
-        endUs: endUs + webUs,
-        attributes: attributesOf(web),
-      },
-      {
-        trace,
-        id: 'q',
-        parent: 'r',
-        service: 'db',
-        host: db,
-        startUs: startUs + 1000,
-        endUs,
-        attributes: attributesOf(db),
-      },
-    ]
-  })
-  return makeSpans(spans.flat())
+  const on = (host: string) => ({ host, attributes: { 'k8s.pod.uid': `uid-${host}` } })
+  return record({ seed, requests: 200, fromUs: seed * 1e10 }, (r) =>
+    call('web', [1000, r.about(2000, 0.1)], on(web), [call('db', r.about(1000 * ms, 0.1), on(db))]),
+  )
 }
 
 test.each([

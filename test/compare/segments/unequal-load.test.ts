@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import type { RandomSource } from '../../../src/stats/random.ts'
+import { call, record } from '../../worlds.ts'
 
 interface Balance {
   /** Share of the calls that pod 0 of five gets. */
@@ -13,31 +13,20 @@ interface Balance {
 
 /** Requests of `home` that ask `recs`, whose pods serve one call after the other. */
 function balanced(seed: number, { share, threads = 1, meanUs = 8000 }: Balance) {
-  const random = randomSource(seed)
   const freeAt = Array.from({ length: 5 }, () => new Array<number>(threads).fill(0))
-  const spans: SpanSketch[] = []
-  let startUs = 0
-  for (let i = 0; i < 1200; i++) {
-    startUs += Math.round(-15_000 * Math.log(1 - random.next()))
-    const pod = random.next() < share ? 0 : 1 + random.integer(4)
-    const [from, ways] = [startUs + 1000, Math.round(600 * random.logNormal(0, 0.3))]
-    const free = freeAt[pod] as number[]
-    const [first] = free.toSorted((a, b) => a - b) as [number]
-    const began = Math.max(from + ways, first)
-    const ended = began + Math.round(meanUs * random.logNormal(0, 0.2))
-    free[free.indexOf(first)] = ended
-    const times = { trace: `${seed}-${i}`, operation: 'Rank', startUs: from, endUs: ended + ways }
-    spans.push(
-      { ...times, id: 'r', service: 'home', operation: 'GET /', startUs, endUs: ended + 2000 },
-      { ...times, id: 'c', parent: 'r', service: 'home', kind: 'client' },
-      {
-        ...times,
-        ...{ id: 's', parent: 'c', service: 'recs', kind: 'server' },
-        ...{ startUs: began, endUs: ended, host: `pod-${pod}` },
-      },
-    )
-  }
-  return makeSpans(spans)
+  const everyUs = ({ next }: RandomSource) => -15_000 * Math.log(1 - next())
+  return record({ seed, requests: 1200, everyUs }, (r) => {
+    const pod = r.is(share) ? 0 : 1 + r.integer(4)
+    const [wayUs, us] = [r.about(600, 0.3), r.about(meanUs)]
+    const free = freeAt[pod]!
+    const first = Math.min(...free)
+    const arrivedUs = r.seconds * 1e6 + 1000 + wayUs
+    const queuedUs = Math.max(0, first - arrivedUs)
+    free[free.indexOf(first)] = arrivedUs + queuedUs + us
+    const client = { us: [wayUs + queuedUs, wayUs] } as const
+    const rank = call('recs Rank', us, { kind: 'server', host: `pod-${pod}`, client })
+    return call('home GET /', [1000, 2000], {}, [rank])
+  })
 }
 
 test.each([1])(

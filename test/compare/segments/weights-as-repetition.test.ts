@@ -26,14 +26,11 @@ function requests(seed: number, isAfter: boolean): Request[] {
 }
 
 function period(all: readonly Request[], isRepeated: boolean, fromUs: number) {
-  return weighedSpans(
-    all,
-    { isRepeated, fromUs, everyUs: 1e5 },
-    ({ tenant, timeUs, fails }, root) => {
-      const status = fails ? ('error' as const) : ('ok' as const)
-      return [{ ...root, endUs: root.startUs + timeUs, status, attributes: { tenant } }]
-    },
-  )
+  const given = { isRepeated, fromUs, everyUs: 1e5 }
+  return weighedSpans(all, given, ({ tenant, timeUs, fails }, root) => {
+    const status = fails ? ('error' as const) : ('ok' as const)
+    return [{ ...root, endUs: root.startUs + timeUs, status, attributes: { tenant } }]
+  })
 }
 
 test.each([1])('segments tell weights as repetitions (seed %i)', (seed) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 type Said = Pick<SpanSketch, 'operation' | 'attributes'>
 
@@ -15,29 +15,13 @@ const REQUESTS = 240
 
 /** A web server that asks a stock, whose own work takes `stockUs`; two clients ask in turn. */
 function period(name: string, { web, stock }: Names, stockUs: number) {
-  const random = randomSource(name.length + stockUs)
-  const spans = Array.from({ length: REQUESTS }, (_, i): SpanSketch[] => {
-    const trace = `${name}-${i}`
-    const startUs = NOON_US + i * 1e6
-    const [ownUs, workUs] = [
-      2000 * (0.9 + 0.2 * random.next()),
-      stockUs * (0.9 + 0.2 * random.next()),
-    ]
-    const at = { trace, kind: 'server' as const }
-    return [
-      { ...at, id: 'web', startUs, endUs: startUs + 2 * ownUs + workUs, ...web(i) },
-      {
-        ...{ trace, id: 'call', parent: 'web', service: 'web', kind: 'client', operation: 'GET' },
-        ...{ startUs: startUs + ownUs - 50, endUs: startUs + ownUs + workUs + 50 },
-      },
-      {
-        ...{ ...at, id: 'stock', parent: 'call', operation: 'find' },
-        ...{ startUs: startUs + ownUs, endUs: startUs + ownUs + workUs },
-        ...stock?.(i),
-      },
-    ]
+  const given = { seed: name.length + stockUs, requests: REQUESTS, fromUs: NOON_US, name }
+  return record(given, (r) => {
+    const about = (us: number) => us * (0.9 + 0.2 * r.next())
+    const at = { kind: 'server', client: { us: [50, 50], operation: 'GET' } } as const
+    const find = call('stock find', about(stockUs), { ...at, ...stock?.(r.index) })
+    return call('web', about(4000), { kind: 'server', ...web(r.index) }, [find])
   })
-  return makeSpans(spans.flat(), name)
 }
 
 const ids = (i: number) => (i * 7919) % 100_003

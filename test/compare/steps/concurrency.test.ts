@@ -4,6 +4,7 @@ import { checkSentences } from '../../../evaluation/suites/check-sentences.ts'
 import { compare } from '../../../src/index.ts'
 import { randomSource } from '../../../src/stats/index.ts'
 import { type GraphSketch, makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { type Call, call, type Details, record, recordWithSum, spansOf } from '../../worlds.ts'
 
 type Change = 'in turn' | 'together' | 'more' | 'again' | 'reordered' | 'not waited for'
 
@@ -15,67 +16,29 @@ type Change = 'in turn' | 'together' | 'more' | 'again' | 'reordered' | 'not wai
 //  mail, log                     ├──┤ ├──┤                          SEND, WRITE
 /** Requests that are made otherwise in a share of cases; every call has a span at its caller. */
 function world(seed: number, { change, share = 0, requests = 300 }: World) {
-  const random = randomSource(seed)
-  const about = (us: number) => Math.max(1, Math.round(us * Math.exp(0.25 * random.normal())))
-  const spans: SpanSketch[] = []
-  let [changed, sumUs] = [0, 0]
-  for (let i = 0; i < requests; i++) {
-    const trace = `${seed}-${i}`
-    const isChanged = random.next() < share
+  let changed = 0
+  const { traces, totalUs } = recordWithSum({ seed, requests }, (r) => {
+    const about = (us: number) => r.about(us, 0.25)
+    const isChanged = r.is(share)
     const is = (one: Change) => change === one && isChanged
     if (isChanged) changed++
-    const call = (
-      [parent, caller]: readonly [string, string],
-      [service, operation]: readonly [string, string],
-      { from, us, failed = false }: { from: number; us: number; failed?: boolean },
-    ) => {
-      const id = String(spans.length)
-      const [begins, ends] = [from + 200, from + 200 + us]
-      const status = failed ? 'error' : 'ok'
-      const to = ends + 200
-      spans.push(
-        ...[
-          { trace, status, id: `c${id}`, parent, service: caller, operation: `call ${operation}` },
-          { trace, status, id, parent: `c${id}`, service, operation },
-        ].map(
-          (span, n): SpanSketch => ({
-            ...(span as Omit<SpanSketch, 'startUs' | 'endUs'>),
-            startUs: 1e6 * i + (n === 0 ? from : begins),
-            endUs: 1e6 * i + (n === 0 ? to : ends),
-          }),
-        ),
-      )
-      return { id, begins, to }
+    const ask = (of: string, us: number, details: Details = {}, calls: Call[] = []) => {
+      const client = { us: [200, 200], operation: `call ${of}`, kind: 'internal' } as const
+      return call(of, about(us), { client, gapUs: about(50), ...details }, calls)
     }
-    const root = ['root', 'web'] as const
-    let now = about(300)
-    const gap = () => about(50)
-    now = call(root, ['auth', 'CHECK'], { from: now, us: about(1500) }).to + gap()
-    const lookups = Array.from({ length: is('more') ? 6 : 1 }, () => about(700))
-    const cartUs = lookups.reduce((sum, us) => sum + us + 450, about(5000))
-    const cart = call(root, ['cart', 'GET'], { from: now, us: cartUs })
-    let next = cart.begins + 100
-    for (const us of lookups) {
-      next = call([cart.id, 'cart'], ['stock', 'FIND'], { from: next, us }).to + 50
-    }
-    const inTurn = change === 'together' ? !isChanged : is('in turn')
-    const ads = { from: inTurn ? cart.to + gap() : now + gap(), us: about(6000) }
-    now = Math.max(cart.to, call(root, ['ads', 'LIST'], ads).to) + gap()
-    if (is('again')) {
-      now = call(root, ['tax', 'RATE'], { from: now, us: about(3000), failed: true }).to + gap()
-    }
-    now = call(root, ['tax', 'RATE'], { from: now, us: about(3000) }).to + gap()
-    const last = [['mail', 'SEND', 4000] as const, ['log', 'WRITE', 2000] as const]
-    for (const [service, operation, us] of is('reordered') ? last.reverse() : last) {
-      const { to } = call(root, [service, operation], { from: now, us: about(us) })
-      now = is('not waited for') && service === 'log' ? now + gap() : to + gap()
-    }
-    sumUs += now
-    const operation = i % 3 === 0 ? 'BUY' : 'LOOK'
-    const times = { startUs: 1e6 * i, endUs: 1e6 * i + now }
-    spans.push({ trace, id: 'root', service: 'web', operation, ...times })
-  }
-  return { traces: makeSpans(spans, `world ${seed}`), changed, meanUs: sumUs / requests }
+    const lookups = Array.from({ length: is('more') ? 6 : 1 }, () => ask('stock FIND', 700))
+    const isInTurn = change === 'together' ? !isChanged : is('in turn')
+    const last = [ask('mail SEND', 4000), ask('log WRITE', 2000, { isAsync: is('not waited for') })]
+    return call(r.index % 3 === 0 ? 'web BUY' : 'web LOOK', [about(300), about(50)], {}, [
+      ask('auth CHECK', 1500),
+      ask('cart GET', 5000, {}, lookups),
+      ask('ads LIST', 6000, isInTurn ? {} : { beside: true, gapUs: 0 }),
+      is('again') && ask('tax RATE', 3000, { fails: true }),
+      ask('tax RATE', 3000),
+      ...(is('reordered') ? last.toReversed() : last),
+    ])
+  })
+  return { traces, changed, meanUs: totalUs / requests }
 }
 
 interface World {
@@ -124,26 +87,13 @@ describe.each(SAID)('calls that are made otherwise: %s', (change, said) => {
 })
 
 describe('two calls that overlap in a third of requests, as each starts on its own', () => {
-  const jittered = (seed: number, { slower = 1 } = {}) => {
-    const random = randomSource(seed)
-    const about = (us: number) => Math.max(1, Math.round(us * Math.exp(0.5 * random.normal())))
-    const sketches = Array.from({ length: 150 }, (_, i) => {
-      const [a, b] = [
-        { from: 100, us: Math.round(about(3000) * slower) },
-        { from: about(4300), us: about(3000) },
-      ]
-      const span = (id: string, { from, us }: { from: number; us: number }): SpanSketch => ({
-        trace: `${seed}-${i}`,
-        id,
-        parent: id === 'web' ? null : 'web',
-        startUs: 1e6 * i + from,
-        endUs: 1e6 * i + from + us,
-      })
-      const us = Math.max(a.from + a.us, b.from + b.us) + about(200)
-      return [span('web', { from: 0, us }), span('a', a), span('b', b)]
+  const jittered = (seed: number, { slower = 1 } = {}) =>
+    record({ seed, requests: 150 }, (r) => {
+      const about = (us: number) => r.about(us, 0.5)
+      const first = call('a', about(3000) * slower)
+      const second = call('b', about(3000), { beside: true, gapUs: about(4300) })
+      return call('web', [100, about(200)], {}, [first, second])
     })
-    return makeSpans(sketches.flat(), `jittered ${seed}`)
-  }
 
   test('give no finding in 95 % of comparisons', { tags: 'full' }, () => {
     const found = Array.from({ length: 40 }, (_, i) =>
@@ -169,34 +119,22 @@ describe('two calls that overlap in a third of requests, as each starts on its o
 //  stock            ├───────┤   ├───────┤        GET, by a clock that is ahead by `aheadUs`
 describe('calls in turn whose callees have clocks of their own', () => {
   const callsInTurn = (seed: number, { aheadUs = 0, isRecorded = true, failing = 0 } = {}) => {
-    const random = randomSource(seed)
-    const about = (us: number) => Math.max(1, Math.round(us * Math.exp(0.3 * random.normal())))
-    const sketches = Array.from({ length: 300 }, (_, i) => {
-      const spans: SpanSketch[] = []
-      const [trace, host] = [`${seed}-${i}`, 'node']
-      let now = 1e6 * i + about(500)
-      const add = (span: Omit<SpanSketch, 'trace' | 'host'>) => spans.push({ trace, host, ...span })
-      const verified = { id: 'verify', parent: 'web', service: 'web', operation: 'VERIFY' }
-      const verifiedUs = now + about(900)
-      add({ ...verified, startUs: now, endUs: verifiedUs })
-      now = verifiedUs
-      for (let call = 0; call < 2; call++) {
-        const status = call === 0 && random.next() < failing ? ('error' as const) : ('ok' as const)
-        const startUs = now + about(300)
-        const endUs = startUs + about(4000)
-        const client = { id: `c${call}`, parent: 'web', service: 'web', kind: 'client' as const }
-        const parent = isRecorded ? client.id : 'web'
-        const endsUs = endUs + about(300)
-        if (isRecorded) add({ ...client, status, operation: 'GET', startUs: now, endUs: endsUs })
-        const served = { startUs: startUs + aheadUs, endUs: endUs + aheadUs }
-        add({ id: `s${call}`, parent, service: 'stock', operation: 'GET', status, ...served })
-        now = endsUs
+    const spans = spansOf({ seed }, (r) => {
+      const about = (us: number) => r.about(us, 0.3)
+      const get = (fails: boolean) => {
+        const us = [about(300) + aheadUs, about(300) - aheadUs] as const
+        return call('stock GET', about(4000), { host: 'node', fails, client: { us, host: 'node' } })
       }
-      now += about(2000)
-      const root = { id: 'web', service: 'web', operation: 'BUY' }
-      return [{ trace, host, ...root, startUs: 1e6 * i, endUs: now }, ...spans]
+      const verify = call('web VERIFY', about(900), { host: 'node' })
+      const own = [about(500), about(2000)] as const
+      return call('web BUY', own, { host: 'node' }, [verify, get(r.is(failing)), get(false)])
     })
-    return makeSpans(sketches.flat(), `in turn ${seed}`)
+    const served = spans.filter(({ kind }) => kind !== 'client')
+    const toRoot = (span: SpanSketch) => ({
+      ...span,
+      parent: span.parent ? `${span.trace} 0` : null,
+    })
+    return makeSpans(isRecorded ? spans : served.map(toRoot))
   }
 
   test.each([

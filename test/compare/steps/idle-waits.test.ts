@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 interface Consumer {
   readonly wait: Pick<SpanSketch, 'operation' | 'kind' | 'attributes'>
@@ -13,20 +13,12 @@ const REQUESTS = 200
 
 /** A consumer that waits for a message, then works on it. */
 function period(name: string, { wait, waitUs, workUs = 20_000 }: Consumer) {
-  const random = randomSource(name.length + waitUs + workUs)
-  const spans = Array.from({ length: REQUESTS }, (_, i): SpanSketch[] => {
-    const [idleUs, ownUs] = [waitUs, workUs].map((us) => us * (0.8 + 0.4 * random.next()))
-    const [trace, startUs] = [`${name}-${i}`, NOON_US + i * (waitUs + workUs)]
-    const workedUs = startUs + idleUs!
-    return [
-      { trace, id: 'wait', service: 'worker', startUs, endUs: workedUs, ...wait },
-      {
-        ...{ trace, id: 'work', parent: 'wait', service: 'worker', operation: 'handle' },
-        ...{ startUs: workedUs, endUs: workedUs + ownUs! },
-      },
-    ]
+  const seed = name.length + waitUs + workUs
+  const everyUs = waitUs + workUs
+  return record({ seed, requests: REQUESTS, everyUs, fromUs: NOON_US, name }, (r) => {
+    const [idleUs, ownUs] = [waitUs, workUs].map((us) => us * (0.8 + 0.4 * r.next()))
+    return call('worker', [idleUs!, 0], wait, [call('worker handle', ownUs!, { isAsync: true })])
   })
-  return makeSpans(spans.flat(), name)
 }
 
 const WAITS = {

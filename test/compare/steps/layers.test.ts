@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+import { NOON_US } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 interface Hop {
   /** Whether the shop records its side of the call. */
@@ -21,31 +21,18 @@ const SIDECARS = [
 
 /** A shop that asks a stock, through what there is on the way. */
 function period(name: string, { client, proxies = [], proxyUs = 100, stockUs = 5000 }: Hop) {
-  const random = randomSource(name.length + stockUs + proxyUs)
-  const spans = Array.from({ length: REQUESTS }, (_, i): SpanSketch[] => {
-    const [ownUs, workUs] = [2000, stockUs].map((us) => us * (0.95 + 0.1 * random.next()))
-    const wayUs = 200 + proxies.length * proxyUs
-    const trace = `${name}-${i}`
-    let startUs = NOON_US + i * 1e6
-    let endUs = startUs + ownUs! + workUs! + wayUs
-    const made: SpanSketch[] = [
-      { trace, id: 'shop', service: 'shop', operation: 'GET /', kind: 'server', startUs, endUs },
-    ]
-    const add = (id: string, sketch: Partial<SpanSketch>, us: number) => {
-      startUs += us / 2
-      endUs -= us / 2
-      made.push({ trace, id, parent: made.at(-1)!.id, startUs, endUs, ...sketch })
-    }
-    if (client) add('client', { service: 'shop', operation: 'GET', kind: 'client' }, ownUs!)
-    proxies.forEach(([service, kind], at) => {
-      const own = at === 0 && !client ? ownUs! : 0
-      add(`proxy ${at}`, { service, operation: 'stock:8080', kind }, own + (at > 0 ? proxyUs : 50))
-    })
-    const left = endUs - startUs - workUs!
-    add('stock', { service: 'stock', operation: 'find', kind: 'server' }, left)
-    return made
+  const seed = name.length + stockUs + proxyUs
+  return record({ seed, requests: REQUESTS, fromUs: NOON_US, name }, (r) => {
+    const [ownUs, workUs] = [2000, stockUs].map((us) => us * (0.95 + 0.1 * r.next()))
+    const stock = call('stock find', workUs!, { kind: 'server' })
+    const asked = proxies.reduceRight(
+      (inner, [service, kind]) => call(`${service} stock:8080`, proxyUs, { kind }, [inner]),
+      stock,
+    )
+    if (!client) return call('shop GET /', ownUs! + 200, { kind: 'server' }, [asked])
+    const get = call('shop GET', 200, { kind: 'client' }, [asked])
+    return call('shop GET /', ownUs!, { kind: 'server' }, [get])
   })
-  return makeSpans(spans.flat(), name)
 }
 
 const titles = (before: Hop, after: Hop) =>
@@ -97,24 +84,12 @@ describe('spans on the way of calls, of one period', () => {
   })
 
   test('of a service of their own are calls', () => {
-    const gateway = (traces: SpanSketch[]) => makeSpans(traces, 'after')
-    const spans = Array.from({ length: REQUESTS }, (_, i): SpanSketch[] => {
-      const at = { trace: `${i}`, kind: 'server' as const }
-      const startUs = NOON_US + i * 1e6
-      return [
-        { ...at, id: 'shop', operation: 'GET /', startUs, endUs: startUs + 20_000 + (i % 9) },
-        { ...at, id: 'gateway', parent: 'shop', startUs: startUs + 1000, endUs: startUs + 19_000 },
-        {
-          ...at,
-          id: 'stock',
-          parent: 'gateway',
-          operation: 'find',
-          startUs: startUs + 6000,
-          endUs: startUs + 11_000,
-        },
-      ]
+    const after = record({ seed: 1, requests: REQUESTS, fromUs: NOON_US, name: 'after' }, (r) => {
+      const find = call('stock find', 5000, { kind: 'server' })
+      const gateway = call('gateway', 13_000, { kind: 'server' }, [find])
+      return call('shop GET /', 2000 + (r.index % 9), { kind: 'server' }, [gateway])
     })
-    const { findings } = compare(period('before', {}), gateway(spans.flat())).findings
+    const { findings } = compare(period('before', {}), after).findings
     expect(findings[0]?.title).toMatch(/gateway/)
   })
 })

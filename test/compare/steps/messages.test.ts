@@ -12,6 +12,7 @@ import { loadTraces } from '../../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
 import type { Json } from '../../traces/stores/recorded-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 //  h1 gateway  |== POST /orders ===========|
 //  h2 orders     |== PlaceOrder =========|
@@ -538,23 +539,12 @@ describe('links', () => {
 
 test('a consumer of which nothing is recorded in one period stopped, or only records nothing: both are said', () => {
   const of = (consumes: boolean, fromUs: number) =>
-    makeSpans(
-      Array.from({ length: 60 }, (_, i): SpanSketch[] => {
-        const [trace, startUs] = [`${fromUs}-${i}`, NOON_US + fromUs + i * 1e6]
-        const spans: SpanSketch[] = [
-          { id: 'shop', trace, kind: 'server', startUs, endUs: startUs + 5000 + 10 * (i % 7) },
-          {
-            ...{ id: 'send', trace, parent: 'shop', service: 'shop', operation: 'publish' },
-            ...{ kind: 'producer', startUs: startUs + 2000, endUs: startUs + 2500 },
-          },
-        ]
-        const received: SpanSketch = {
-          ...{ id: 'mailer', trace, parent: 'send', operation: 'process', kind: 'consumer' },
-          ...{ startUs: startUs + 20_000, endUs: startUs + 28_000 },
-        }
-        return consumes ? [...spans, received] : spans
-      }).flat(),
-    )
+    record({ seed: 1, requests: 60, fromUs: NOON_US + fromUs, name: `${fromUs}` }, (r) => {
+      const late = { kind: 'consumer', isAsync: true, gapUs: 17_500 } as const
+      const process = consumes && call('mailer process', 8000, late)
+      const publish = call('shop publish', [500, 0], { kind: 'producer' }, [process])
+      return call('shop', [2000, 2500 + 10 * (r.index % 7)], { kind: 'server' }, [publish])
+    })
   const titles = (before: boolean, after: boolean) =>
     compare(of(before, 0), of(after, 1e9)).findings.findings.map(({ title }) => title)
   expect(titles(true, false)).toEqual([

@@ -3,7 +3,8 @@ import type { StepSample } from '../../../src/compare/steps/step-strata.ts'
 import { minorityOf } from '../../../src/compare/steps/tail-counts.ts'
 import { compare } from '../../../src/index.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { firstQuick } from '../../first-quick.ts'
+import { call, record } from '../../worlds.ts'
 import { type MinorityPeriod, minorityPeriod } from './minority-traces.ts'
 
 type Slow = Required<Pick<MinorityPeriod, 'noise' | 'share' | 'factor'>> &
@@ -16,27 +17,32 @@ function comparedWith(slow: Slow, seed: number) {
 }
 
 describe('a minority of the calls of one of eight services is slow', () => {
-  test.each<Slow & { seed: number }>([
-    { noise: { sigma: 0.3 }, share: 0.03, factor: 30, seed: 1 },
-    { noise: { sigma: 1.5 }, share: 0.1, factor: 30, seed: 3 },
-    { noise: { pareto: 1.8 }, share: 0.3, factor: 5, seed: 6 },
-  ])(
-    '$noise, $share of them times $factor: it is the first finding, priced',
-    ({ seed, ...slow }) => {
-      const { comparison, plantedUs } = comparedWith(slow, seed)
-      const [first, ...others] = comparison.findings.findings
-      expect(first).toMatchObject({ kind: 'latency', direction: 'slower', services: ['s3'] })
-      expect(others.filter(({ kind }) => kind !== 'unattributed')).toEqual([])
-      const [step] = first?.steps ?? []
-      // D is a lower bound; of heavy tails, calls that are slow stay among the usual ones.
-      expect(step?.share).toBeGreaterThan(slow.share / 3)
-      expect(step?.share).toBeLessThan(1.6 * slow.share)
-      const { contributionUs = 0, requests = 0 } = first ?? {}
-      expect(contributionUs / plantedUs).toBeGreaterThan(0.6)
-      expect(contributionUs / plantedUs).toBeLessThan(1.5)
-      expect(requests).toBe(Math.round((step?.share ?? 0) * 800))
-    },
-  )
+  describe.each(
+    firstQuick<Slow & { seed: number }>([
+      { noise: { sigma: 0.3 }, share: 0.03, factor: 30, seed: 1 },
+      { noise: { sigma: 1.5 }, share: 0.1, factor: 30, seed: 3 },
+      { noise: { pareto: 1.8 }, share: 0.3, factor: 5, seed: 6 },
+    ]),
+  )('of any noise', ({ rows, tags }) => {
+    test.each(rows)(
+      '$noise, $share of them times $factor: it is the first finding, priced',
+      { tags },
+      ({ seed, ...slow }) => {
+        const { comparison, plantedUs } = comparedWith(slow, seed)
+        const [first, ...others] = comparison.findings.findings
+        expect(first).toMatchObject({ kind: 'latency', direction: 'slower', services: ['s3'] })
+        expect(others.filter(({ kind }) => kind !== 'unattributed')).toEqual([])
+        const [step] = first?.steps ?? []
+        // D is a lower bound; of heavy tails, calls that are slow stay among the usual ones.
+        expect(step?.share).toBeGreaterThan(slow.share / 3)
+        expect(step?.share).toBeLessThan(1.6 * slow.share)
+        const { contributionUs = 0, requests = 0 } = first ?? {}
+        expect(contributionUs / plantedUs).toBeGreaterThan(0.6)
+        expect(contributionUs / plantedUs).toBeLessThan(1.5)
+        expect(requests).toBe(Math.round((step?.share ?? 0) * 800))
+      },
+    )
+  })
 
   describe.each([
     { seed: 1, tags: [] },
@@ -69,25 +75,30 @@ describe('a minority of the calls of one of eight services is slow', () => {
     )
   })
 
-  test.each([
-    ['slower', 'after'],
-    ['faster', 'before'],
-  ] as const)('%s: examples %s are typical of the slow calls', (_, slowIn) => {
-    const slow = { noise: { sigma: 0.3 }, share: 0.12, factor: 20 } as const
-    const usual = { requests: 800, noise: slow.noise }
-    const { findings, flows, steps } = compare(
-      minorityPeriod('b', { ...usual, seed: 1, ...(slowIn === 'before' ? slow : {}) }).traces,
-      minorityPeriod('a', { ...usual, seed: 2, ...(slowIn === 'after' ? slow : {}) }).traces,
-    )
-    const [first] = findings.findings
-    const times = steps.times.find(({ kind, service }) => kind === 'work' && service === 's3')
-    const sample = times?.strata[0]?.[slowIn]
-    const timeOf = (id: string) => sample?.values[sample.requests.indexOf(flows.ids.indexOf(id))]
-    const { changedUs = 0 } = steps.changes.find(({ service }) => service === 's3')?.minority ?? {}
-    expect(changedUs).toBeGreaterThan(100_000)
-    const shown = first?.exemplars[slowIn].map((id) => (timeOf(id) ?? 0) / changedUs)
-    expect(shown).toHaveLength(3)
-    for (const one of shown ?? []) expect(Math.abs(one - 1)).toBeLessThan(0.05)
+  describe.each(
+    firstQuick([
+      ['slower', 'after'],
+      ['faster', 'before'],
+    ] as const),
+  )('in either period', ({ rows, tags }) => {
+    test.each(rows)('%s: examples %s are typical of the slow calls', { tags }, (_, slowIn) => {
+      const slow = { noise: { sigma: 0.3 }, share: 0.12, factor: 20 } as const
+      const usual = { requests: 800, noise: slow.noise }
+      const { findings, flows, steps } = compare(
+        minorityPeriod('b', { ...usual, seed: 1, ...(slowIn === 'before' ? slow : {}) }).traces,
+        minorityPeriod('a', { ...usual, seed: 2, ...(slowIn === 'after' ? slow : {}) }).traces,
+      )
+      const [first] = findings.findings
+      const times = steps.times.find(({ kind, service }) => kind === 'work' && service === 's3')
+      const sample = times?.strata[0]?.[slowIn]
+      const timeOf = (id: string) => sample?.values[sample.requests.indexOf(flows.ids.indexOf(id))]
+      const { changedUs = 0 } =
+        steps.changes.find(({ service }) => service === 's3')?.minority ?? {}
+      expect(changedUs).toBeGreaterThan(100_000)
+      const shown = first?.exemplars[slowIn].map((id) => (timeOf(id) ?? 0) / changedUs)
+      expect(shown).toHaveLength(3)
+      for (const one of shown ?? []) expect(Math.abs(one - 1)).toBeLessThan(0.05)
+    })
   })
 
   test('the other way round, they are no longer slow', () => {
@@ -179,20 +190,11 @@ test('the findings add up to the change that is clear, or one says what is not a
 test('medians told beside a span within an operation are of that span', () => {
   //  beacon Beat     ├─────────────────────┤ 5 ms more than
   //  beacon publish    ├────────┤            1 ms, of 15 % of the calls after 41 ms
-  const period = (name: string, slowUs: number) => {
-    const random = randomSource(name === 'before' ? 1 : 2)
-    const spans = Array.from({ length: 600 }, (_, i) => {
-      const trace = `${name}-${i}`
-      const own = { trace, service: 'beacon', startUs: 1e6 * i }
-      const us = 1000 * Math.exp(0.2 * random.normal()) + (random.next() < 0.15 ? slowUs : 0)
-      const endUs = own.startUs + us
-      return [
-        { ...own, id: trace, operation: 'Beat', endUs: endUs + 5000 },
-        { ...own, id: `${trace}-p`, parent: trace, operation: 'publish', endUs },
-      ]
+  const period = (name: string, slowUs: number) =>
+    record({ seed: name === 'before' ? 1 : 2, requests: 600, name }, (r) => {
+      const publish = call('beacon publish', r.about(1000) + (r.is(0.15) ? slowUs : 0))
+      return call('beacon Beat', [0, 5000], {}, [publish])
     })
-    return makeSpans(spans.flat(), name)
-  }
   const [finding] = compare(period('before', 0), period('after', 40_000)).findings.findings
   expect(finding?.title).toMatch(/^beacon: publish within Beat takes 4\d.* longer in 1\d % of the/)
   expect(finding?.text).toMatch(
@@ -207,37 +209,17 @@ test.each([1, 2])(
     //  web call            ├──────────────────────┤
     //  fares Quote          ├─────────────────────┤  of 15 %, which miss,
     //  fares POST shop         ├──────────────┤      150 ms, after 60 ms more
-    const period = (name: string, slowUs: number) => {
-      const random = randomSource(name === 'before' ? 1 : 2)
-      const spans = Array.from({ length: 600 }, (_, i): SpanSketch[] => {
-        const [trace, startUs] = [`${name}-${i}`, 1e7 * i]
-        let nowUs = startUs + 1000
-        const root = { trace, id: trace, service: 'web', operation: 'GET', startUs }
-        const quotes = Array.from({ length: times }, (_, nth): SpanSketch[] => {
-          const [id, fromUs, isHit] = [`${trace}-${nth}`, nowUs, random.next() > 0.15]
-          nowUs += 3000 * Math.exp(0.2 * random.normal())
-          const own = { trace, service: 'fares' }
-          const shop = { ...own, id: `${id}-s`, parent: id, operation: 'POST shop', startUs: nowUs }
-          nowUs += isHit ? 0 : 150_000 * Math.exp(0.1 * random.normal()) + slowUs
-          const attributes = { 'cache.hit': isHit }
-          const quote = { ...own, id, parent: `${id}-c`, operation: 'Quote', startUs: fromUs }
-          const call = {
-            ...root,
-            id: `${id}-c`,
-            parent: trace,
-            operation: 'call',
-            startUs: fromUs - 50,
-          }
-          return [
-            { ...call, kind: 'client', endUs: nowUs + 550 },
-            { ...quote, attributes, endUs: nowUs + 500 },
-            ...(isHit ? [] : [{ ...shop, endUs: nowUs }]),
-          ]
+    const period = (name: string, slowUs: number) =>
+      record({ seed: name === 'before' ? 1 : 2, requests: 600, everyUs: 1e7, name }, (r) => {
+        const quotes = Array.from({ length: times }, () => {
+          const [isHit, ownUs] = [!r.is(0.15), r.about(3000)]
+          const shop = !isHit && call('fares POST shop', r.about(150_000, 0.1) + slowUs)
+          const client = { us: [50, 50], operation: 'call' } as const
+          const how = { attributes: { 'cache.hit': isHit }, client }
+          return call('fares Quote', [ownUs, 500], how, [shop])
         })
-        return [{ ...root, endUs: nowUs + 2000 }, ...quotes.flat()]
+        return call('web GET', [1000, 2000], {}, quotes)
       })
-      return makeSpans(spans.flat(), name)
-    }
     const [finding] = compare(period('before', 0), period('after', 60_000)).findings.findings
     // With a call a request, the step itself is sure; misses are all that make it.
     const scope = times === 1 ? '' : ', only where fares cache\\.hit = false'
@@ -254,21 +236,12 @@ test.each([
   ['of a cache that hits less often', { before: 0.15, after: 0.75 }, 1],
   ['in a few requests, one after another', { before: 0, after: 0.12 }, 8],
 ])('a call that is made more often is not told to take longer: %s', (_, share, times) => {
-  const period = (name: 'before' | 'after') => {
-    const random = randomSource(name.length)
-    const spans = Array.from({ length: 600 }, (_, i) => {
-      const trace = `${name}-${i}`
-      const startUs = 1e6 * i
-      let endUs = startUs + 1000 * Math.exp(0.2 * random.normal())
-      const calls = Array.from({ length: random.next() < share[name] ? times : 0 }, (_, call) => {
-        const own = { service: 'user', operation: 'SELECT', startUs: endUs }
-        endUs += 5000 * Math.exp(0.2 * random.normal())
-        return { trace, id: `${trace}-${call}`, parent: trace, ...own, endUs }
-      })
-      return [{ trace, id: trace, service: 'user', operation: 'GET', startUs, endUs }, ...calls]
+  const period = (name: 'before' | 'after') =>
+    record({ seed: name.length, requests: 600, name }, (r) => {
+      const [ownUs, length] = [r.about(1000), r.is(share[name]) ? times : 0]
+      const calls = Array.from({ length }, () => call('user SELECT', r.about(5000)))
+      return call('user GET', [ownUs, 0], {}, calls)
     })
-    return makeSpans(spans.flat(), name)
-  }
   const [first, ...others] = compare(period('before'), period('after')).findings.findings
   expect(others).toEqual([])
   expect(first?.kind).toBe('structure')

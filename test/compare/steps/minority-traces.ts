@@ -1,6 +1,4 @@
-import { randomSource } from '../../../src/stats/index.ts'
-import type { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 /** How long calls take by themselves: log-normal with this sigma, or Pareto with this exponent. */
 export type Noise = { readonly sigma: number } | { readonly pareto: number }
@@ -26,49 +24,27 @@ const SERVICES = 7
 export function minorityPeriod(name: string, period: MinorityPeriod) {
   const { requests, seed, noise, share = 0, factor = 1, wander = 0, kept = 0 } = period
   const [from, to] = (period.within ?? [0, 1]).map((part) => part * requests) as [number, number]
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
   let [level, plantedUs, slowCalls] = [0, 0, 0]
-  for (let i = 0; i < requests; i++) {
-    if (i % Math.ceil(requests / 20) === 0) {
-      level = kept * level + Math.sqrt(1 - kept ** 2) * wander * random.normal()
+  const traces = record({ seed, requests, everyUs: 1e7, name }, (r) => {
+    if (r.index % Math.ceil(requests / 20) === 0) {
+      level = kept * level + Math.sqrt(1 - kept ** 2) * wander * r.normal()
     }
-    const startUs = 10_000_000 * i
-    let now = startUs + 1000
-    const calls = Array.from({ length: SERVICES }, (_, n): SpanSketch[] => {
+    const calls = Array.from({ length: SERVICES }, (_, n) => {
       const times =
         'sigma' in noise
-          ? Math.exp(noise.sigma * random.normal() - noise.sigma ** 2 / 2)
-          : (1 - random.next()) ** (-1 / noise.pareto)
+          ? Math.exp(noise.sigma * r.normal() - noise.sigma ** 2 / 2)
+          : (1 - r.next()) ** (-1 / noise.pareto)
       const usualUs = 10_000 * (0.5 + n / SERVICES) * times * Math.exp(level)
-      const isSlow = n === 2 && random.next() < share && i >= from && i < to
+      const isSlow = n === 2 && r.is(share) && r.index >= from && r.index < to
       if (isSlow) {
         plantedUs += usualUs * (factor - 1)
         slowCalls++
       }
-      const us = Math.max(10, Math.round(usualUs * (isSlow ? factor : 1)))
-      const [id, calledUs] = [`${n + 1}`, now]
-      now += us + 300
-      return [
-        {
-          id: `c${id}`,
-          parent: 'r',
-          service: 'front',
-          operation: `call S${id}`,
-          startUs: calledUs,
-        },
-        {
-          id: `s${id}`,
-          parent: `c${id}`,
-          service: `s${id}`,
-          operation: `S${id}`,
-          startUs: calledUs + 100,
-        },
-      ].map((span, side) => ({ ...span, endUs: calledUs + us + (side === 0 ? 200 : 100) }))
+      const of = `S${n + 1}`
+      const client = { us: [100, 100], operation: `call ${of}`, kind: 'internal' } as const
+      return call(`s${n + 1} ${of}`, usualUs * (isSlow ? factor : 1), { client, gapUs: 100 })
     })
-    const root = { id: 'r', service: 'front', operation: 'GET', startUs, endUs: now + 500 }
-    spans.push(...[root, ...calls.flat()].map((span) => ({ ...span, trace: `${name}-${i}` })))
-  }
-  const traces: SpanTraces = makeSpans(spans, name)
+    return call('front GET', [1000, 500], {}, calls)
+  })
   return { traces, plantedUs, slowCalls }
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 const NODES = ['node-1', 'node-2', 'node-3']
 
@@ -20,39 +19,25 @@ function writes(
   seed: number,
   { appendUs = () => 0, transitUs = () => 0, waitsForOne = false }: Cluster = {},
 ) {
-  const random = randomSource(seed)
-  const around = (us: number) => random.logNormal(Math.log(us), 0.25)
-  const spans = Array.from({ length: 500 }, (_, request): SpanSketch[] => {
-    const trace = `${seed} ${request}`
-    const leader = NODES[request % NODES.length] as string
-    const own = { trace, service: 'store' }
-    const startUs = seed * 1e9 + request * 5e5
-    const sentUs = startUs + around(1000)
-    const appends = NODES.filter((host) => host !== leader).map((host) => {
-      const client = { ...own, id: `${trace} to ${host}`, parent: `${trace} put`, host: leader }
-      const server = { ...own, id: `${trace} at ${host}`, parent: client.id, host }
-      const arrivedUs = sentUs + around(400) + transitUs(leader, host)
-      const endUs = arrivedUs + around(1500) + appendUs(host)
-      const times = { startUs: arrivedUs, endUs }
-      return {
-        endUs: endUs + around(400),
-        spans: [
-          ...[{ ...client, operation: 'append', kind: 'client' as const, startUs: sentUs }],
-          ...[{ ...server, operation: 'append', kind: 'server' as const, ...times }],
-        ],
-      }
+  return record({ seed, requests: 500, everyUs: 5e5, fromUs: seed * 1e9 }, (r) => {
+    const around = (us: number) => r.about(us, 0.25)
+    const leader = NODES[r.index % NODES.length]!
+    const sent = NODES.filter((host) => host !== leader).map((host) => {
+      const us = [around(400) + transitUs(leader, host), around(400)] as const
+      return { host, us, ownUs: around(1500) + appendUs(host) }
     })
-    const answeredUs = appends.map((one) => one.endUs)
-    const endUs = (waitsForOne ? Math.min : Math.max)(...answeredUs) + around(300)
-    const put = { ...own, id: `${trace} put`, parent: null, host: leader, operation: 'put' }
-    return [
-      { ...put, kind: 'server' as const, startUs, endUs },
-      ...appends.flatMap((one) =>
-        one.spans.map((span) => ({ ...span, endUs: 'endUs' in span ? span.endUs : one.endUs })),
-      ),
-    ]
+    sent.sort((a, b) => a.us[0] + a.us[1] + a.ownUs - (b.us[0] + b.us[1] + b.ownUs))
+    const appends = sent.map(({ host, us, ownUs }, i) => {
+      const how = { beside: i > 0, isAsync: i > 0 && waitsForOne }
+      return call('store append', ownUs, {
+        host,
+        ...how,
+        kind: 'server',
+        client: { us, host: leader },
+      })
+    })
+    return call('store put', [around(1000), around(300)], { host: leader, kind: 'server' }, appends)
   })
-  return makeSpans(spans.flat())
 }
 
 describe('instances of one service that call each other', () => {
@@ -100,22 +85,11 @@ describe('instances of one service that call each other', () => {
 })
 
 test('a span within one of the same name is work of its service where it is no call', () => {
-  const nested = (seed: number, innerUs: number) => {
-    const random = randomSource(seed)
-    return makeSpans(
-      Array.from({ length: 300 }, (_, request): SpanSketch[] => {
-        const own = { trace: `${seed} ${request}`, service: 'store', kind: 'internal' as const }
-        const startUs = seed * 1e9 + request * 5e5
-        const endUs = startUs + random.logNormal(Math.log(innerUs), 0.25)
-        const id = `${own.trace} `
-        return [
-          { ...own, id: `${id}1`, parent: null, operation: 'put', startUs, endUs: endUs + 200 },
-          { ...own, id: `${id}2`, parent: `${id}1`, operation: 'sum', startUs, endUs: endUs + 100 },
-          { ...own, id: `${id}3`, parent: `${id}2`, operation: 'sum', startUs, endUs },
-        ]
-      }).flat(),
-    )
-  }
+  const nested = (seed: number, innerUs: number) =>
+    record({ seed, everyUs: 5e5, fromUs: seed * 1e9 }, (r) => {
+      const inner = call('store sum', r.about(innerUs, 0.25))
+      return call('store put', 100, {}, [call('store sum', 100, {}, [inner])])
+    })
   const { steps } = compare(nested(1, 1000), nested(2, 2000)).steps
   expect(steps.map(({ kind }) => kind).sort()).toEqual(['request', 'work'])
 })

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { rootTypes } from '../../../src/compare/steps/root-types.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { randomSource } from '../../../src/stats/index.ts'
-import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, record } from '../../worlds.ts'
 
 interface Gateway {
   readonly seed: number
@@ -29,45 +28,28 @@ function gateway({
   denied = 0,
   sessions = 0.7,
 }: Gateway) {
-  const random = randomSource(seed)
-  const spans = Array.from({ length: 400 }, (_, i): SpanSketch[] => {
-    const start = 50_000 * i
-    const made: SpanSketch[] = []
-    let now = start + 200 * (1 + 0.3 * Math.abs(random.normal()))
-    const span = (id: string, parent: string, [service, operation]: string[], us: number[]) => {
-      const [startUs, endUs] = us.map(Math.round) as [number, number]
-      const own = { service: service ?? '', operation: operation ?? '' }
-      made.push({ trace: `${seed}-${i}`, id, parent, ...own, startUs, endUs })
+  return record({ seed, requests: 400, everyUs: 5e4, name: `gateway ${seed}` }, (r) => {
+    const ask = (service: string, us: number) => {
+      const client = { us: [100 + 20 * r.next(), 100], operation: `GET ${service}` } as const
+      const query = service === 'orders' && call('db SELECT', r.about(us, 0.3))
+      const operation = service === 'auth' ? 'CHECK' : `/${service}`
+      const own = query ? 100 : r.about(us, 0.3)
+      return call(`${service} ${operation}`, own, { client, gapUs: 50 }, [query])
     }
-    const call = (service: string, workUs: number) => {
-      const begins = now + 100 + 20 * random.next()
-      const ends = begins + workUs * Math.exp(0.3 * random.normal())
-      span(`c ${service}`, 'r', ['gateway', `GET ${service}`], [now, ends + 100])
-      span(
-        service,
-        `c ${service}`,
-        [service, service === 'auth' ? 'CHECK' : `/${service}`],
-        [begins, ends],
-      )
-      if (service === 'orders') span('db', service, ['db', 'SELECT'], [begins + 50, ends - 50])
-      now = ends + 150
+    const products = () => [
+      ask('products', 9000),
+      ask('stock', 3000),
+      r.is(0.5) && ask('users', 1500),
+    ]
+    const others = (type: number) => {
+      if (r.is(denied)) return []
+      if (type < orders) return [ask('orders', 4000)]
+      if (type >= orders + users) return products()
+      return [ask('users', 1500), r.is(sessions) && ask('sessions', 800)]
     }
-    if (hasAuth) call('auth', 500)
-    const type = random.next()
-    if (random.next() < denied) now += 10
-    else if (type < orders) call('orders', 4000)
-    else if (type < orders + users) {
-      call('users', 1500)
-      if (random.next() < sessions) call('sessions', 800)
-    } else {
-      call('products', 9000)
-      call('stock', 3000)
-      if (random.next() < 0.5) call('users', 1500)
-    }
-    const root = { id: 'r', service: 'gateway', operation: '/*', startUs: start }
-    return [{ trace: `${seed}-${i}`, ...root, endUs: Math.round(now + 100) }, ...made]
+    const own = [r.about(250, 0.3), 100] as const
+    return call('gateway /*', own, {}, [hasAuth && ask('auth', 500), ...others(r.next())])
   })
-  return makeSpans(spans.flat(), `gateway ${seed}`)
 }
 
 describe('a root that all requests have', () => {
@@ -126,32 +108,15 @@ describe('a root of some requests', () => {
   //  prices            ├──────┤              QUOTE, or GET
   //  users                          ├─┤      of either
   function edge(seed: number, rides: number, { isAsked = false } = {}) {
-    const random = randomSource(seed)
-    const spans = Array.from({ length: 1200 }, (_, i): SpanSketch[] => {
-      const made: SpanSketch[] = []
-      const workUs = (meanUs: number) => meanUs * Math.exp(0.2 * random.normal())
-      const span = (names: string, [parent, fromUs, toUs]: readonly [string, number, number]) => {
-        const [service = '', operation = ''] = names.split(': ')
-        const [startUs, endUs] = [50_000 * i + Math.round(fromUs), 50_000 * i + Math.round(toUs)]
-        made.push({ trace: `${seed}-${i}`, id: names, parent, service, operation, startUs, endUs })
-      }
-      if (random.next() < 0.5) {
-        span('edge: GET /eta', ['', 0, workUs(2000)])
-        return made
-      }
-      const isRide = random.next() < rides
-      const endUs = 1000 + workUs(isRide ? 20_000 : 5000)
-      const type = isRide ? 'gateway: mutation ride' : 'gateway: query home'
-      span('edge: POST /graphql', ['', 0, endUs])
-      span('gateway: POST /graphql', ['edge: POST /graphql', 100, endUs - 100])
-      if (isAsked) span('cache: GET', ['gateway: POST /graphql', 200, 300])
-      span(type, ['gateway: POST /graphql', 400, endUs - 200])
-      span('proxy: /*', [type, 500, endUs - 300])
-      span('users: READ', [type, endUs - 290, endUs - 210])
-      span(`prices: ${isRide ? 'QUOTE' : 'GET'}`, ['proxy: /*', 600, endUs - 400])
-      return made
+    return record({ seed, requests: 1200, everyUs: 5e4, name: `edge ${seed}` }, (r) => {
+      if (r.is(0.5)) return call('edge GET /eta', r.about(2000))
+      const isRide = r.is(rides)
+      const price = call(`prices ${isRide ? 'QUOTE' : 'GET'}`, r.about(isRide ? 20_000 : 5000))
+      const below = [call('proxy /*', 200, {}, [price]), call('users READ', 80)]
+      const type = call(isRide ? 'gateway mutation ride' : 'gateway query home', 200, {}, below)
+      const asked = [isAsked && call('cache GET', 100), type]
+      return call('edge POST /graphql', 200, {}, [call('gateway POST /graphql', 300, {}, asked)])
     })
-    return makeSpans(spans.flat(), `edge ${seed}`)
   }
   const compared = (options = {}) => compare(edge(1, 0.2, options), edge(2, 0.4, options))
 
@@ -189,33 +154,17 @@ describe('a system with one endpoint', () => {
     reads: readonly (readonly [calls: readonly string[], share: number])[],
     isAtOnce = false,
   ) {
-    const random = randomSource(seed)
-    const spans = Array.from({ length: 300 }, (_, i): SpanSketch[] => {
-      const drawn = random.next()
+    return record({ seed, requests: 300, everyUs: 5e4, name: `endpoint ${seed}` }, (r) => {
+      const drawn = r.next()
       const upTo = (place: number) => sum(reads.slice(0, place + 1), ([, share]) => share)
       const [first = []] = reads.find((_, place) => drawn < upTo(place)) ?? []
-      const trace = `${seed}-${i}`
-      const [root, start] = [{ service: 'shop', operation: 'GET /item' }, 50_000 * i]
-      let now = start + 100 + Math.round(50 * random.next())
-      const calls = [...first, 'prices', 'audit'].map((service, place): SpanSketch => {
-        const startUs = now + (isAtOnce ? random.integer(200) : 0)
-        const endUs = startUs + Math.round(900 * Math.exp(0.2 * random.normal()))
-        const own = { trace, id: service, parent: 'r', startUs, endUs }
-        if (!isAtOnce || place >= first.length - 1) now = endUs + 300
-        return { ...own, service, operation: `/${service}` }
+      const calls = [...first, 'prices', 'audit'].map((service, place) => {
+        const beside = isAtOnce && place > 0 && place < first.length
+        const gapUs = beside ? r.integer(200) - 100 : 300
+        return call(`${service} /${service}`, r.about(900), { beside, gapUs })
       })
-      return [
-        {
-          trace,
-          id: 'r',
-          ...root,
-          startUs: start,
-          endUs: Math.max(...calls.map(({ endUs }) => endUs)) + 70,
-        },
-        ...calls,
-      ]
+      return call('shop GET /item', [100 + 50 * r.next(), 70], {}, calls)
     })
-    return makeSpans(spans.flat(), `endpoint ${seed}`)
   }
   type Reads = Parameters<typeof endpoint>[1]
   const titles = (before: Reads, after: Reads, isAtOnce = false) =>

@@ -3,9 +3,9 @@ import { findStepChanges } from '../../../src/compare/steps/find-step-changes.ts
 import { type StepKind, stepTimes } from '../../../src/compare/steps/step-times.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { compare } from '../../../src/index.ts'
-import { randomSource } from '../../../src/stats/index.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { expectRelative } from '../../stats/expect-relative.ts'
+import { call, record } from '../../worlds.ts'
 
 /** One span of a request, times in µs from its start. */
 interface Part extends Omit<SpanSketch, 'startUs' | 'endUs'> {
@@ -125,36 +125,19 @@ function shop({
   pays = true,
   requests = 200,
 }: Shop) {
-  const random = randomSource(seed)
-  const about = (us: number) => Math.round(us * (0.9 + 0.2 * random.next()))
-  return period(`shop ${seed}`, requests, (i) => {
-    const isBuying = i % buysEvery === 0
-    let now = about(itselfUs)
-    const parts: Part[] = []
-    const call = (id: string, service: string, operation: string, workUs: number) => {
-      const begins = now + about(wayUs)
-      const ends = begins + about(workUs)
-      const back = ends + about(backUs)
-      parts.push(
-        {
-          id: `c ${id}`,
-          parent: 'r',
-          service: 'shop',
-          operation: `call ${operation}`,
-          from: now,
-          to: back,
-        },
-        { id, parent: `c ${id}`, service, operation, from: begins, to: ends },
-      )
-      now = back + about(50)
+  return record({ seed, requests, everyUs: 1e5 }, (r) => {
+    const about = (us: number) => us * (0.9 + 0.2 * r.next())
+    const firstUs = about(itselfUs)
+    const ask = (of: string, us: number) => {
+      const client = { us: [about(wayUs), about(backUs)], operation: `call ${of}` } as const
+      return call(of, about(us), { client, gapUs: about(50) })
     }
-    for (let n = 0; n < lookups; n++) call(`f${n}`, 'stock', 'FIND', 1000)
-    if (isBuying) {
-      call('t', 'tax', 'RATE', 400)
-      if (pays) call('p', 'pay', 'CHARGE', 2000)
-    }
-    const operation = isBuying ? 'BUY' : 'LOOK'
-    return [{ id: 'r', service: 'shop', operation, from: 0, to: now }, ...parts]
+    const isBuying = r.index % buysEvery === 0
+    return call(isBuying ? 'shop BUY' : 'shop LOOK', [firstUs, 0], {}, [
+      ...Array.from({ length: lookups }, () => ask('stock FIND', 1000)),
+      isBuying && ask('tax RATE', 400),
+      isBuying && pays && ask('pay CHARGE', 2000),
+    ])
   })
 }
 
@@ -209,32 +192,16 @@ describe('findings of steps', () => {
   //  shop BUY   ├──────────────────┤  own 1 ms, 6 ms after
   //  shop PACK     ├──────────┤       own 1 ms, 3 ms after
   //  stock FIND         ├──┤          0.5 ms, with any of six spans within
-  const buys = (name: string, [buyUs, packUs]: readonly [number, number], requests = 60) => {
-    const random = randomSource(name.length)
-    const about = (us: number) => Math.round(us * (0.9 + 0.2 * random.next()))
-    return period(name, requests, () => {
-      const packs = about(buyUs)
-      const calls = packs + about(packUs)
-      const to = calls + about(500)
-      const found = { parent: 'f', service: 'stock', from: calls + 20, to: calls + 30 }
-      return [
-        { id: 'r', service: 'shop', operation: 'BUY', from: 0, to: to + 10 },
-        { id: 'p', parent: 'r', service: 'shop', operation: 'PACK', from: packs, to },
-        { id: 'c', parent: 'p', service: 'shop', operation: 'call FIND', from: calls, to },
-        {
-          id: 'f',
-          parent: 'c',
-          service: 'stock',
-          operation: 'FIND',
-          from: calls + 10,
-          to: to - 10,
-        },
-        ...Array.from({ length: requests < 60 ? 6 : 0 }, (_, i) => i)
-          .filter(() => random.next() < 0.5)
-          .map((i) => ({ ...found, id: `s${i}`, operation: `scan ${i}` })),
-      ]
+  const buys = (name: string, [buyUs, packUs]: readonly [number, number], requests = 60) =>
+    record({ seed: name.length, requests, everyUs: 1e5, name }, (r) => {
+      const [packs, calls, found] = [buyUs, packUs, 500].map((us) => us * (0.9 + 0.2 * r.next()))
+      const scans = [0, 1, 2, 3, 4, 5]
+        .filter(() => requests < 60 && r.is(0.5))
+        .map((i) => call(`stock scan ${i}`, 10, { beside: true }))
+      const client = { us: [10, 10], operation: 'call FIND' } as const
+      const find = call('stock FIND', [20, found! - 60], { client }, scans)
+      return call('shop BUY', [packs!, 10], {}, [call('shop PACK', [calls!, 0], {}, [find])])
     })
-  }
 
   test('work of an operation that holds another is not said to be its own, and its parts add up to the mean told', () => {
     const [finding] = compare(buys('before', [1000, 1000]), buys('after', [6000, 3000])).findings
@@ -260,23 +227,14 @@ describe('findings of steps', () => {
     name: string,
     code: readonly [own: number, find: number],
     statement = 'SELECT',
-  ) => {
-    const random = randomSource(name.length)
-    const about = (us: number) => Math.round(us * random.logNormal(0, 0.3))
-    return period(name, 300, () => {
-      const [own, find] = [about(code[0]), about(code[1])]
-      const all = { id: 'r', service: 'search', operation: 'Query', from: 0, to: own + find }
-      const inner = { id: 'd', parent: 'r', service: 'search', operation: statement }
-      const selects = [all, { ...inner, from: 100, to: 100 + find }]
-      if (statement === 'SELECT and GET') {
-        return [
-          ...selects,
-          { ...inner, id: 'g', operation: 'GET', from: 100 + find, to: own + find },
-        ]
-      }
-      return statement === '' ? [all] : selects
+  ) =>
+    record({ seed: name.length, everyUs: 1e5, name }, (r) => {
+      const [own, find] = [r.about(code[0], 0.3), r.about(code[1], 0.3)]
+      if (statement === '') return call('search Query', own + find)
+      const both = [call('search SELECT', find), call('search GET', own - 100)]
+      if (statement === 'SELECT and GET') return call('search Query', [100, 0], {}, both)
+      return call('search Query', [100, own - 100], {}, both.slice(0, 1))
     })
-  }
 
   test('what a service does itself and what it waits for are told apart where they change against each other', () => {
     const { findings } = compare(
@@ -362,22 +320,18 @@ describe('findings of steps', () => {
 })
 
 test('slow calls of a single request are one observation, which no test goes by', () => {
-  const draw = (seed: number, slowUs: number) => {
-    const random = randomSource(seed)
-    // Only the first request of ten calls the store, for three kinds of work.
-    return (i: number): Part[] => [
-      { id: 'r', service: 'web', operation: 'GET', from: 0, to: 9000 },
-      ...['read', 'sort', 'list'].flatMap((operation, k): Part[] => {
-        const from = 1000 + 2500 * k
-        const to = from + 500 + Math.floor(100 * random.next()) + slowUs
-        const store = { service: 'store', operation, from, to }
-        return i % 10 === 0 ? [{ ...store, id: operation, parent: 'r' }] : []
-      }),
-    ]
-  }
-  const before = period('before', 120, draw(1, 0))
+  // Only the first request of ten calls the store, for three kinds of work.
+  const recorded = (seed: number, requests: number, slowUs: number) =>
+    record({ seed, requests, everyUs: 1e5 }, (r) => {
+      const calls = ['read', 'sort', 'list'].map((operation) => {
+        const us = 500 + Math.floor(100 * r.next()) + slowUs
+        return r.index % 10 === 0 && call(`store ${operation}`, us, { gapUs: 400 })
+      })
+      return call('web GET', 2000, {}, calls)
+    })
+  const before = recorded(1, 120, 0)
   const stepsWith = (requests: number) =>
-    compare(before, period('after', requests, draw(2, 1500))).steps.steps.filter(
+    compare(before, recorded(2, requests, 1500)).steps.steps.filter(
       ({ service }) => service === 'store',
     )
   const found = (requests: number) => stepsWith(requests).filter(({ changed }) => changed).length
@@ -406,19 +360,13 @@ test('steps are the same whichever period comes first, but for signs', () => {
 
 describe('what no step accounts for', () => {
   /** `web GET` does 12 things one after the other; the first takes `firstUs` longer. */
-  const services = (seed: number, { shiftUs = 0, firstUs = 0 }) => {
-    const random = randomSource(seed)
-    return period(`many ${seed}`, 200, () => {
-      let now = 10
-      const parts = Array.from({ length: 12 }, (_, n): Part => {
-        const from = now
-        const us = 1000 + shiftUs + 200 * random.normal() + (n === 0 ? firstUs : 0)
-        now += Math.max(1, Math.round(us))
-        return { id: `s${n}`, parent: 'r', service: `s${n}`, operation: 'DO', from, to: now }
-      })
-      return [{ id: 'r', service: 'web', operation: 'GET', from: 0, to: now + 10 }, ...parts]
+  const services = (seed: number, { shiftUs = 0, firstUs = 0 }) =>
+    record({ seed, requests: 200, everyUs: 1e5 }, (r) => {
+      const works = Array.from({ length: 12 }, (_, n) =>
+        call(`s${n} DO`, 1000 + shiftUs + 200 * r.normal() + (n === 0 ? firstUs : 0)),
+      )
+      return call('web GET', 20, {}, works)
     })
-  }
 
   test('is told of the requests alone where no step is significant', () => {
     const { findings, edges } = compare(services(1, {}), services(2, { shiftUs: 35 }))
@@ -433,31 +381,20 @@ describe('what no step accounts for', () => {
     const { findings, edges } = compare(services(1, {}), services(2, { shiftUs: 35, firstUs: 500 }))
     expect(findings.findings.map(({ title }) => title)).toEqual([
       's0: DO itself takes 535 µs longer',
-      'web GET: requests take 897 µs longer; no single step explains 365 µs of it',
+      'web GET: requests take 896 µs longer; no single step explains 365 µs of it',
     ])
     const all = findings.findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
     expect(all / edges.observedChangeUs).toBeCloseTo(1, 1)
   })
 
   /** `gateway GET` takes 3 ms longer in the second half; stock varies by chance alone. */
-  const late = (seed: number, { spread, shiftUs = 0 }: { spread: number; shiftUs?: number }) => {
-    const random = randomSource(seed)
-    return period(`late ${seed}`, 1200, (i) => {
-      const own = Math.round(1500 * random.logNormal(0, 0.2) + (i < 600 ? 0 : shiftUs))
-      const to = own + Math.round(15_000 * random.logNormal(0, spread))
-      return [
-        { id: 'r', service: 'gateway', operation: 'GET', from: 0, to },
-        {
-          id: 's',
-          parent: 'r',
-          service: 'stock',
-          operation: 'LOOKUP',
-          from: own - 500,
-          to: to - 500,
-        },
-      ]
+  const late = (seed: number, { spread, shiftUs = 0 }: { spread: number; shiftUs?: number }) =>
+    record({ seed, requests: 1200, everyUs: 1e5 }, (r) => {
+      const ownUs = r.about(1500) + (r.index < 600 ? 0 : shiftUs)
+      return call('gateway GET', [ownUs - 500, 500], {}, [
+        call('stock LOOKUP', r.about(15_000, spread)),
+      ])
     })
-  }
 
   test('is no finding beside a step where it may be chance', () => {
     const spread = 0.8
@@ -467,22 +404,15 @@ describe('what no step accounts for', () => {
   })
 
   test('is held against the findings of the same requests, not those of another root', () => {
-    const two = (seed: number, { shiftUs = 0, jobUs = 0 }) => {
-      const random = randomSource(seed)
-      return period(`two ${seed}`, 400, (i) => {
-        let now = 10
-        const work = (n: number): Part => {
-          const from = now
-          const us = i % 2 === 0 ? 1000 + shiftUs : 12_000 + jobUs
-          now += Math.max(1, Math.round(us + 200 * random.normal()))
-          const service = i % 2 === 0 ? `s${n}` : 'worker'
-          return { id: `s${n}`, parent: 'r', service, operation: 'DO', from, to: now }
-        }
-        const parts = Array.from({ length: i % 2 === 0 ? 12 : 1 }, (_, n) => work(n))
-        const [service, operation] = i % 2 === 0 ? ['web', 'GET'] : ['batch', 'RUN']
-        return [{ id: 'r', service, operation, from: 0, to: now + 10 }, ...parts]
+    const two = (seed: number, { shiftUs = 0, jobUs = 0 }) =>
+      record({ seed, requests: 400, everyUs: 1e5 }, (r) => {
+        const isWeb = r.index % 2 === 0
+        const works = Array.from({ length: isWeb ? 12 : 1 }, (_, n) => {
+          const us = isWeb ? 1000 + shiftUs : 12_000 + jobUs
+          return call(isWeb ? `s${n} DO` : 'worker DO', us + 200 * r.normal())
+        })
+        return call(isWeb ? 'web GET' : 'batch RUN', 20, {}, works)
       })
-    }
     const { findings } = compare(two(1, {}), two(2, { shiftUs: 35, jobUs: 9000 }))
     expect(findings.findings.map(({ kind, where }) => `${kind} of ${where}`)).toEqual([
       'latency of worker',
@@ -504,20 +434,13 @@ describe('what no step accounts for', () => {
 //  stock    ├─────────────────┤      FIND
 //  archive     ├────┤                READ, for most of BUY and hardly ever for LOOK
 describe('calls given their parent', () => {
-  const mix = (seed: number, { buying = 0.5, reading = 0.9 }) => {
-    const random = randomSource(seed)
-    return period(`mix ${seed}`, 300, () => {
-      const isBuying = random.next() < buying
-      const reads = random.next() < (isBuying ? reading : 0.05)
-      const operation = isBuying ? 'BUY' : 'LOOK'
-      const parts: Part[] = [
-        { id: 'r', service: 'web', operation, from: 0, to: 1000 },
-        { id: 'f', parent: 'r', service: 'stock', operation: 'FIND', from: 100, to: 900 },
-      ]
-      const read = { id: 'a', parent: 'f', service: 'archive', operation: 'READ' }
-      return reads ? [...parts, { ...read, from: 200, to: 500 }] : parts
+  const mix = (seed: number, { buying = 0.5, reading = 0.9 }) =>
+    record({ seed, everyUs: 1e5 }, (r) => {
+      const isBuying = r.is(buying)
+      const read = r.is(isBuying ? reading : 0.05) && call('archive READ', 300)
+      const find = call('stock FIND', read ? 500 : 800, {}, [read])
+      return call(isBuying ? 'web BUY' : 'web LOOK', 200, {}, [find])
     })
-  }
   const changed = (before: ReturnType<typeof mix>, after: ReturnType<typeof mix>) =>
     findStepChanges({ flows: buildFlows([before, after]) }).calls.filter((call) => call.changed)
 
@@ -536,23 +459,14 @@ describe('calls given their parent', () => {
   })
 
   test('left out in some of the many calls of each request are told with all those requests', () => {
-    const looking = (seed: number, leftOut: number) => {
-      const random = randomSource(seed)
-      const find = (n: number): Part[] => {
-        const from = 100 + 1000 * n
-        const took = 800 + Math.round(20 * random.normal())
-        const [id, service] = [`f${n}`, 'stock']
-        const read = { parent: id, service: 'archive', operation: 'READ' }
-        return [
-          { id, parent: 'r', service, operation: 'FIND', from, to: from + took },
-          ...(n < leftOut ? [] : [{ ...read, id: `a${n}`, from: from + 50, to: from + 500 }]),
-        ]
-      }
-      return period(`looking ${seed}`, 100, () => [
-        { id: 'r', service: 'web', operation: 'GET', from: 0, to: 7000 },
-        ...[0, 1, 2, 3, 4, 5].flatMap(find),
-      ])
-    }
+    const looking = (seed: number, leftOut: number) =>
+      record({ seed, requests: 100, everyUs: 1e5 }, (r) => {
+        const finds = [0, 1, 2, 3, 4, 5].map((n) => {
+          const [us, read] = [800 + 20 * r.normal(), n >= leftOut && call('archive READ', 450)]
+          return call('stock FIND', read ? us - 450 : us, { gapUs: 200 }, [read])
+        })
+        return call('web GET', 200, {}, finds)
+      })
     const [finding] = compare(looking(1, 0), looking(2, 2)).findings.findings
     expect(finding).toMatchObject({ where: 'stock', kind: 'structure', requests: 100 })
     expect(finding?.what).toContain('400 of 600 calls (600 of 600 before)')

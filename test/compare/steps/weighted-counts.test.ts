@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { makeSpans } from '../../make-traces.ts'
+import { weighedSpans } from '../../make-traces.ts'
+import { call, requestSpans } from '../../worlds.ts'
 
 interface Request {
   readonly weight: number
@@ -13,41 +14,16 @@ interface Request {
 }
 
 /** @param isRepeated each request as often as it weighs, instead of once with its weight */
-function period(all: readonly Request[], offsetUs: number, isRepeated = false) {
-  return makeSpans(
-    all.flatMap(({ weight, fails, queries, isCached, tenant }, i) =>
-      Array.from({ length: isRepeated ? weight : 1 }, (_, copy) => {
-        const trace = `${offsetUs}-${i}-${copy}`
-        const startUs = offsetUs + i * 1e5
-        const status = fails ? ('error' as const) : ('ok' as const)
-        const child = (service: string, number: number) => ({
-          id: `${trace} ${service} ${number}`,
-          trace,
-          parent: trace,
-          service,
-          operation: 'get',
-          startUs: startUs + 100 + 200 * number,
-          endUs: startUs + 200 + 200 * number,
-          status: service === 'db' ? status : ('ok' as const),
-        })
-        const calls = Array.from({ length: queries }, (_, number) => child('db', number))
-        return [
-          {
-            id: trace,
-            trace,
-            service: 'web',
-            startUs,
-            endUs: startUs + 3000,
-            status,
-            ...(tenant !== undefined && { attributes: { tenant } }),
-            ...(!isRepeated && { probability: 1 / weight }),
-          },
-          ...calls,
-          ...(isCached ? [child('cache', queries)] : []),
-        ]
-      }).flat(),
-    ),
-  )
+function period(all: readonly Request[], fromUs: number, isRepeated = false) {
+  const given = { isRepeated, fromUs, everyUs: 1e5 }
+  return weighedSpans(all, given, ({ fails, queries, isCached, tenant }, root) => {
+    const calls = Array.from({ length: queries }, () => call('db get', 100, { fails, gapUs: 100 }))
+    const attributes: Record<string, string> = tenant === undefined ? {} : { tenant }
+    const { trace, startUs, ...weight } = root
+    const cache = isCached && call('cache get', 100, { gapUs: 100 })
+    const web = call('web', 2000, { ...weight, fails, attributes }, [...calls, cache])
+    return requestSpans(web, trace, startUs)
+  })
 }
 
 function requests(seed: number, more: number): Request[] {

@@ -1,5 +1,6 @@
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { call, requestSpans } from '../../worlds.ts'
 
 /** Traces of as many requests as `times` has entries, each drawn by `draw` and a second apart. */
 export function requests<Times>(
@@ -39,31 +40,14 @@ export interface Shop {
  * ```
  */
 export function shop({ cartUs, adsUs, wayUs = 20, workUs = 50 }: Shop): SpanSketch[] {
-  const answeredUs = 10 + Math.max(cartUs + wayUs, adsUs)
-  const doneUs = answeredUs + 5 + workUs
-  const front = { service: 'front', parent: 'root' }
-  return [
-    { id: 'root', service: 'front', operation: 'GET', startUs: 0, endUs: doneUs + 5 },
-    { ...front, id: 'c', operation: 'GetCart', startUs: 10, endUs: 10 + cartUs + wayUs },
-    {
-      id: 'cart',
-      parent: 'c',
-      service: 'cart',
-      operation: 'GetCart',
-      startUs: 10 + wayUs / 2,
-      endUs: 10 + wayUs / 2 + cartUs,
-    },
-    { ...front, id: 'a', operation: 'GetAds', startUs: 10, endUs: 10 + adsUs },
-    {
-      id: 'ads',
-      parent: 'a',
-      service: 'ads',
-      operation: 'GetAds',
-      startUs: 10,
-      endUs: 10 + adsUs,
-    },
-    { ...front, id: 'r', operation: 'render', startUs: answeredUs + 5, endUs: doneUs },
-  ]
+  const client = { us: [wayUs / 2, wayUs / 2], kind: 'internal' } as const
+  const ads = { beside: true, client: { us: [0, 0], kind: 'internal' } } as const
+  const root = call('front GET', [10, 5], {}, [
+    call('cart GetCart', cartUs, { client }),
+    call('ads GetAds', adsUs, ads),
+    call('front render', workUs, { gapUs: 5 }),
+  ])
+  return requestSpans(root, 'request', 0)
 }
 
 /** `count` values from `usual` on, in steps of 1, in an order that is not that of size. */

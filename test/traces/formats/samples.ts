@@ -12,52 +12,18 @@ interface Told {
   readonly us: number
 }
 
-const request = (trace: number, at: number, failed: boolean): Told[] => [
-  {
-    trace,
-    id: 1,
-    parent: 0,
-    service: 'shop',
-    operation: 'POST /buy',
-    kind: 'server',
-    failed: false,
-    at,
-    us: 30_000,
-  },
-  {
-    trace,
-    id: 2,
-    parent: 1,
-    service: 'shop',
-    operation: 'SELECT cart',
-    kind: 'client',
-    failed: false,
-    at: at + 2_000,
-    us: 6_000,
-  },
-  {
-    trace,
-    id: 3,
-    parent: 1,
-    service: 'shop',
-    operation: 'POST stock',
-    kind: 'client',
-    failed,
-    at: at + 9_000,
-    us: 20_000,
-  },
-  {
-    trace,
-    id: 4,
-    parent: 3,
-    service: 'stock',
-    operation: 'POST /take',
-    kind: 'server',
-    failed,
-    at: at + 10_000,
-    us: 18_000,
-  },
-]
+const CALLS = [
+  [1, 0, 'shop', 'POST /buy', 'server', 0, 30_000],
+  [2, 1, 'shop', 'SELECT cart', 'client', 2_000, 6_000],
+  [3, 1, 'shop', 'POST stock', 'client', 9_000, 20_000],
+  [4, 3, 'stock', 'POST /take', 'server', 10_000, 18_000],
+] as const
+/** A request of which the call of stock may fail. */
+const request = (trace: number, at: number, isFailing: boolean): Told[] =>
+  CALLS.map(([id, parent, service, operation, kind, afterUs, us]) => {
+    const failed = isFailing && id > 2
+    return { trace, id, parent, service, operation, kind, failed, at: at + afterUs, us }
+  })
 export const TOLD: readonly Told[] = [...request(1, 0, false), ...request(2, 100_000, true)]
 export const START_US = 1_790_848_800_192_000
 
