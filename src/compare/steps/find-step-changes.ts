@@ -173,7 +173,12 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const far = testFarTimes(flows, steps)
   const described = ofSteps
     .map((one, i) => ({ ...one, q: q[i]! }))
-    .map((one) => describeStep(far?.step === one.step ? withFar(one, far, options) : one, limits))
+    .map((one) => {
+      const step = describeStep(one, limits)
+      if (far?.step !== one.step || one.q < options.alpha) return step
+      const ofFar = describeStep(withFar(one, far), limits)
+      return ofFar.minority === null ? step : ofFar
+    })
   const isTold = toldParts(described)
   return new StepChanges({
     flows,
@@ -322,10 +327,8 @@ export function levelOfTimes(
 /** Share of `alpha` for the one test of calls that take far longer in whatever step. */
 const FAR_LEVEL = 0.1
 
-/** Returns a step that nothing else shows to have changed with the test of calls that take far longer. */
-function withFar(one: TestedStep, { operation, p }: FarTimes, { alpha }: EdgeOptions): TestedStep {
-  const q = p / FAR_LEVEL
-  if (one.q < alpha || q >= alpha) return one
+/** Returns a step with the result of the test of calls that take far longer. */
+function withFar(one: TestedStep, { operation, p }: FarTimes): TestedStep {
   const showing = (test: StepTest) => ({ ...test, p, tailP: p })
   return {
     ...one,
@@ -334,7 +337,7 @@ function withFar(one: TestedStep, { operation, p }: FarTimes, { alpha }: EdgeOpt
       own.operation === operation ? { ...own, test: showing(own.test) } : own,
     ),
     p,
-    q,
+    q: Math.min(1, p / FAR_LEVEL),
   }
 }
 
