@@ -3,7 +3,6 @@
 import { range, sum } from 'd3-array'
 import { normalP } from '../../stats/distributions.ts'
 import { pooledQuantile } from '../../stats/quantile.ts'
-import { surestTail } from '../steps/tail-counts.ts'
 import type { Measured } from './measured.ts'
 import {
   type CodedRows,
@@ -69,7 +68,7 @@ interface GroupedRows {
 
 /**
  * Finds conditions, single and in pairs, under which the measure changed more than elsewhere, by ranks within strata
- * and the share of the slowest: of those whose number changed most, if it surely did.
+ * and the share of the slowest twentieth.
  */
 export class ConditionScan {
   readonly #measured: Measured
@@ -370,17 +369,9 @@ function choose(all: number, some: number): number {
 type Three = [number, number, number]
 
 /** Ranks within strata, both periods together, less their mean; and being among the slowest 5 %. */
-/** Share of the slowest that is looked at where nothing surely changed. */
-const TAIL = 0.05
-
-function rankScores({ isSure, values, offsets, strata }: Measured): Float64Array[] {
+function rankScores({ values, offsets, strata }: Measured): Float64Array[] {
   const ranks = new Float64Array(values.length)
   const tail = new Float64Array(values.length)
-  const partsOf = (stratum: number) =>
-    [0, 1].map((period) =>
-      values.subarray(offsets[2 * stratum + period], offsets[2 * stratum + period + 1]),
-    )
-  const slowest = isSure ? surestTail(range(strata.length).map(partsOf)).tail : TAIL
   for (let stratum = 0; stratum < strata.length; stratum++) {
     const [from, middle, to] = [0, 1, 2].map((i) => offsets[2 * stratum + i]!) as Three
     let [first, second] = [from, middle]
@@ -396,8 +387,7 @@ function rankScores({ isSure, values, offsets, strata }: Measured): Float64Array
       while (first < end1) ranks[first++] = rank
       while (second < end2) ranks[second++] = rank
     }
-    const [before, after] = partsOf(stratum) as [Float64Array, Float64Array]
-    const limit = pooledQuantile(before, after, 1 - slowest)
+    const limit = pooledQuantile(values.subarray(from, middle), values.subarray(middle, to), 0.95)
     let slow = 0
     for (let row = from; row < to; row++) slow += Number(values[row]! > limit)
     for (let row = from; row < to; row++) {

@@ -129,7 +129,20 @@ export interface MeasuredMinority {
 export function minorityOf(strata: readonly StepStratum[]): MeasuredMinority | null {
   const used = comparable(strata)
   const size = sum(used, (samples) => samples[AFTER].values.length)
-  const best = surestTail(used.map((samples) => samples.map(({ values }) => values)))
+  const most = Math.max(...used.map((samples) => sum(samples, ({ values }) => values.length)))
+  let best = { z: 0, tail: 0 }
+  for (let tail = 0.5; tail * most > MAX_SINGLE; tail *= NEXT_TAIL) {
+    let [difference, variance] = [0, 0]
+    for (const samples of used) {
+      const weight = samples[AFTER].values.length / size
+      const limit = limitOf(samples, 1 - tail)
+      const [was, is] = samples.map(({ values }) => shareBeyond(values, limit))
+      difference += weight * (is! - was!)
+      variance += weight ** 2 * sum(samples, ({ values }) => varianceBeyond(values, limit))
+    }
+    const z = difference / Math.sqrt(variance)
+    if (Math.abs(z) > Math.abs(best.z)) best = { z, tail }
+  }
   if (best.z === 0) return null
   const sign = Math.sign(best.z)
   const parts = used.map((samples) => partOf(samples, { sign, tail: best.tail }))
@@ -170,32 +183,6 @@ export function minorityOf(strata: readonly StepStratum[]): MeasuredMinority | n
       return { us, error: Math.sqrt(variance) }
     },
   }
-}
-
-/**
- * Returns the share of the slowest that differs most surely between the periods, by standard errors: all strata are
- * cut at the same share of their values, ascending ones of before and after.
- */
-export function surestTail(strata: readonly (readonly Float64Array[])[]): {
-  readonly z: number
-  readonly tail: number
-} {
-  const size = sum(strata, (samples) => samples[AFTER]!.length)
-  const most = Math.max(...strata.map((samples) => sum(samples, ({ length }) => length)))
-  let best = { z: 0, tail: 0 }
-  for (let tail = 0.5; tail * most > MAX_SINGLE; tail *= NEXT_TAIL) {
-    let [difference, variance] = [0, 0]
-    for (const samples of strata) {
-      const weight = samples[AFTER]!.length / size
-      const limit = pooledQuantile(samples[BEFORE]!, samples[AFTER]!, 1 - tail)
-      const [was, is] = samples.map((values) => shareBeyond(values, limit))
-      difference += weight * (is! - was!)
-      variance += weight ** 2 * sum(samples, (values) => varianceBeyond(values, limit))
-    }
-    const z = difference / Math.sqrt(variance)
-    if (Math.abs(z) > Math.abs(best.z)) best = { z, tail }
-  }
-  return best
 }
 
 /** Returns, for a stratum, the additional share beyond the limit of a tail, and the extra time of calls there. */

@@ -174,20 +174,6 @@ describe('a segment that changed alone is named', () => {
     expect(Number(segment?.conditions[0]?.values[0])).toBeLessThan(14_000)
   })
 
-  test('by numbers from where calls are slow, though far larger ones are slower still', () => {
-    const period = (seed: number, slowFrom: number) =>
-      record({ seed, requests: 600, everyUs: 1e5 }, (r) => {
-        const history = Math.round(r.about(200, 0.9))
-        const addedUs = history >= slowFrom ? 25 * history : 0
-        return call('shop GET', r.about(800, 0.4) + addedUs, { attributes: { history } })
-      })
-    const [segment] = compare(period(1, Number.POSITIVE_INFINITY), period(2, 400)).segments.segments
-    expect(segment?.conditions).toMatchObject([{ attribute: 'history', op: 'from' }])
-    expect(Number(segment?.conditions[0]?.values[0])).toBeGreaterThan(370)
-    expect(Number(segment?.conditions[0]?.values[0])).toBeLessThan(430)
-    expect(segment?.shareOfChange).toBeGreaterThan(0.95)
-  })
-
   test('by numbers of one operation, whatever those of others are', () => {
     const period = (added: number) =>
       record({ seed: 1, requests: 3000, everyUs: 1e4 }, ({ index: i }) => {
