@@ -367,8 +367,9 @@ function accountedText(all: Findings): string | null {
   const restUs = left * observedChangeUs
   const isMore = left < ALL_OF_IT - 1 && Math.abs(restUs) > unsureUs(all, findings)
   if (share >= ALL_OF_IT && ofMix === 0 && !isMore) {
-    const total = share < 2 - MIN_EXPLAINED ? '' : `: the estimates add up to ${percent(share)}`
-    return `${these} ${verb} all of it${total}.`
+    const total = findings.length === 1 ? 'its estimate is' : 'the estimates add up to'
+    const isOver = share > 2 - MIN_EXPLAINED
+    return `${these} ${verb} all of it${isOver ? `: ${total} ${percent(share)}` : ''}.`
   }
   if (share > 1 && ofMix < 0) {
     return `${these} ${verb} more than all of it; ${mixText(ofMix)} of it.`
