@@ -376,7 +376,7 @@ export interface SlowCounts {
   readonly requests: number
 }
 
-/** Slow requests take longer than this share of those of their type before, of which there are some. */
+/** A slow request takes longer than this share of the requests of its type before; there must be this many of them. */
 export const SLOW = 0.999
 export const MIN_BEFORE = 50
 /** Evidence against chance is this many times that of any stretch before, by requests beyond a lower share. */

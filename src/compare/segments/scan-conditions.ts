@@ -1,5 +1,4 @@
 // Runs once a request and column: the loops index with `!`.
-// Fits eight cells of counts: the loops index with `!`.
 import { range, sum } from 'd3-array'
 import { normalP } from '../../stats/distributions.ts'
 import { pooledQuantile } from '../../stats/quantile.ts'

@@ -210,7 +210,7 @@ function newTimes(): Times {
   return [[], []]
 }
 
-/** Calls on the ways, of which both sides were recorded. */
+/** Calls that were recorded on both sides. */
 function callsOf({ visits }: ShapeVisits, ways: readonly Way[]) {
   return visits.flatMap(({ service: caller, calls, operation }) =>
     calls

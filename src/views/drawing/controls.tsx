@@ -238,7 +238,7 @@ interface TreeMark {
   readonly acts: Acts
 }
 
-/** Makes marks of a drawing a tree to walk through by keyboard; what is pointed at or reached is told. */
+/** Makes marks of a drawing a tree that the keyboard walks through, and reports the mark that is pointed at or reached. */
 export function useTreeMarks<K extends string | number>(
   keys: readonly K[],
   reached: K | null | undefined,

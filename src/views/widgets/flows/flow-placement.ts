@@ -327,7 +327,7 @@ function flowFrame(
   }
   const [leave, move, enter] = [progress(0), progress(1), progress(2)]
   const next = Math.min(over + 1, stages.length)
-  /** Returns a number between two moments' numbers, of which one may be missing. */
+  /** Returns a number between those of two moments; one of them may be missing. */
   const between = (start: number | null | undefined, end: number | null | undefined) => {
     const [one, other] = [start ?? Number.NaN, end ?? Number.NaN]
     if (Number.isNaN(one)) return Number.isNaN(other) ? 0 : other

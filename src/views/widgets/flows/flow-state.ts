@@ -235,7 +235,7 @@ export const MIN_APART = 36
 
 export type Flow = ReturnType<typeof useFlow>
 
-/** Keeps the state of a comparison of flows in a page: what is drawn, where the window is, and what is chosen. */
+/** Keeps the state of a comparison of flows in a page: the drawn form, the window's place and the choice. */
 export function useFlow(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const { data } = props
   const { options, change } = useWidgetOptions(FLOWS_WIDGET_OPTIONS, props)
