@@ -30,8 +30,6 @@ export type {
   AnswerSide,
   Ignorable,
   Knowledge,
-  Name,
-  Note,
 } from './compare/knowledge/knowledge.ts'
 export { readKnowledge } from './compare/knowledge/knowledge.ts'
 export type { SampleComparison, SampleTest } from './compare/mutations/compare-samples.ts'
@@ -53,7 +51,6 @@ export type {
 } from './compare/mutations/find-structural-mutations.ts'
 export { findStructuralMutations } from './compare/mutations/find-structural-mutations.ts'
 export type { Unchanged } from './compare/mutations/unchanged.ts'
-export { type Nameable, type NameableThing, proposeNames } from './compare/nameable.ts'
 export type { Onset } from './compare/onset/onset.ts'
 export { type ProposedPeriods, proposePeriods } from './compare/onset/propose-periods.ts'
 export type { LabelCount, LabelDifference } from './compare/precursors/label-difference.ts'
@@ -76,7 +73,6 @@ export type {
 export { exemplars, rankMutations } from './compare/ranking/rank-mutations.ts'
 export { findSegments } from './compare/segments/find-segments.ts'
 export type { Segment, SegmentCondition, Segments } from './compare/segments/segments.ts'
-export type { TaughtNote } from './compare/subjects.ts'
 export { findFindings } from './compare/words/find-findings.ts'
 export type { Findings } from './compare/words/findings.ts'
 export type { Displayable, MimeBundle } from './core/display.ts'

@@ -6,9 +6,8 @@ import {
   type Growth,
   type RunCheck,
 } from '../compare/baseline/check-run.ts'
-import { type JudgedType, judgeTypes, namedCheck } from '../compare/baseline/judge-types.ts'
+import { type JudgedType, judgeTypes } from '../compare/baseline/judge-types.ts'
 import { runName, summarizeRun } from '../compare/baseline/run-summary.ts'
-import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
 import { visibleText } from '../core/errors.ts'
 import {
   document,
@@ -147,23 +146,22 @@ const CHECK_FLAGS = defineOptions({
   append: flag({ default: false, sentence: 'Add the run to the history unless it fails' }),
 })
 
-type CheckFlags = FlagsOf<typeof CHECK_FLAGS & typeof KNOWLEDGE_OPTIONS>
+type CheckFlags = FlagsOf<typeof CHECK_FLAGS>
 
 export function addCheck(command: Command): void {
   command.argument('<file...>', 'Traces of the run to check')
-  addOptions(command, CHECK_FLAGS, KNOWLEDGE_OPTIONS, LOAD_FLAGS).action(runCheck)
+  addOptions(command, CHECK_FLAGS, LOAD_FLAGS).action(runCheck)
 }
 
 async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<void> {
-  const { baseline = '', alpha, out, append, warnOn = [], knowledge = null } = flags
+  const { baseline = '', alpha, out, append, warnOn = [] } = flags
   const failing = flags.failOn ?? [conditionFrom('any', TERMS)]
   const history = readHistory(baseline)
   const name = append ? runName(history, flags) : (flags.name ?? 'run')
   const traces = await loadPeriod(undefined, files, flags)
   warnOf(traces, { selected: false })
   const run = summarizeRun(name, traces)
-  const found = checkRun(run, history, alpha)
-  const check = namedCheck(found, knowledge)
+  const check = checkRun(run, history, alpha)
   const given = [...failing, ...warnOn]
   const unjudged = BY_DEFAULT.filter(
     ({ quantity }) => !given.some(({ text }) => new RegExp(`\\b(${quantity}|any)\\b`).test(text)),

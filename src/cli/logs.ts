@@ -232,7 +232,6 @@ const OWN_FLAGS = defineOptions({
   // The words of Distalyzer, whose classes these are.
   good: { ...paths('good <path...>', ''), isHidden: true, conflictsWith: ['before'] },
   bad: { ...paths('bad <path...>', ''), isHidden: true, conflictsWith: ['after'] },
-  knowledge: { ...optionalText('', 'knowledge <file>'), isHidden: true },
   by: { ...optionalText('Same as --instance', 'by <field>'), conflictsWith: ['instance'] },
   metric: optionalText(
     "Measure of performance: 'runTime', an event (its last time), or a state variable or field (its mean; maximum:NAME, minimum:NAME or final:NAME for others); event:NAME or state:NAME if both exist (default: the number in --bad-if, else runTime)",
@@ -285,11 +284,6 @@ async function runLogs(
   known: readonly Option[],
 ): Promise<void> {
   const { json, limit, by, out, before = flags.good, after = flags.bad } = flags
-  if (flags.knowledge !== undefined) {
-    throw new FlowdeltaError(
-      '--knowledge holds names and notes of services, steps and requests, which logs alone do not have. Give it to compare or report, with --before-logs and --after-logs beside the traces.',
-    )
-  }
   // A wrong name is reported before minutes are spent on the logs.
   const format = out === undefined ? undefined : formatOf(out)
   const isOne = files.length > 0 && before === undefined && after === undefined

@@ -1,13 +1,9 @@
 import type { Command } from 'commander'
 import { ruleText } from '../compare/apply-knowledge.ts'
-import type { Comparison } from '../compare/comparison.ts'
 import { type Knowledge, NO_KNOWLEDGE } from '../compare/knowledge/knowledge.ts'
-import { proposeNames } from '../compare/nameable.ts'
-import { notesIn, type TaughtNote } from '../compare/subjects.ts'
-import { threadText } from '../compare/words/notes.ts'
-import { FlowdeltaError, OptionError } from '../core/errors.ts'
+import { OptionError } from '../core/errors.ts'
 import { custom, defineOptions, optionalText, text } from '../core/options.ts'
-import { counted, listed } from '../core/words.ts'
+import { counted } from '../core/words.ts'
 import { type TaughtAnswer, teach } from '../explain/explosion/teach.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { addOptions, type Flags, type FlagsOf } from './flags.ts'
@@ -41,21 +37,8 @@ const TEACH_FLAGS = defineOptions({
     sentence: 'Two categories that differ to you',
     expected: PAIR.expected,
   }),
-  name: several(/.=./, {
-    flag: 'name <id=name>',
-    sentence: "Name of a service, a step or a part: 'service:SN=disks'",
-    expected: "what is named, and its name: 'service:SN=disks'",
-  }),
-  note: optionalText('Text of the note', 'note <text>'),
-  about: optionalText(
-    "Subject of --note: the id of a finding, of a note to reply to, or of anything that teach lists; 'category 6', or 'edge:FROM → TO'",
-    'about <id>',
-  ),
-  by: text({ default: '', sentence: 'Author of answers, names and notes', unit: 'name' }),
-  out: optionalText(
-    'File to write answers, names and notes to; may be the --knowledge file',
-    'out <file>',
-  ),
+  by: text({ default: '', sentence: 'Author of the answers', unit: 'name' }),
+  out: optionalText('File to write answers to; may be the --knowledge file', 'out <file>'),
 })
 
 type TeachFlags = ComparisonFlags &
@@ -67,58 +50,23 @@ export function addTeach(command: Command, args: readonly string[]): void {
 }
 
 async function runTeach(files: string[], flags: TeachFlags): Promise<void> {
-  const { knowledge = NO_KNOWLEDGE, note, about, out } = flags
-  if ((note === undefined) !== (about === undefined)) {
-    throw new FlowdeltaError('--note and --about belong together. Give both or neither.')
-  }
-  const said = whatIsSaid(flags)
-  if (said.length > 0 && out === undefined) {
-    throw new OptionError('out', out, 'the file to write answers, names and notes to')
-  }
-  const comparison = (await compareFiles({ ...flags, files })).with({ knowledge: null })
-  if (out === undefined) {
-    printText(
-      [
-        ...notesText(comparison.with({ knowledge })),
-        "Name any of these with --name 'id=name':",
-        proposeNames(comparison.with({ knowledge })).text(),
-      ].join('\n\n'),
-    )
-    return
-  }
-  const taught = teach(comparison, said, knowledge)
-  writeReport(out, printedJson(taught))
-  const categories = comparison.with({ knowledge: taught }).categories.size
-  const kept = listed([
-    counted(taught.answers.length, 'answer'),
-    counted(taught.names?.length ?? 0, 'name'),
-    counted(taught.notes.length, 'note'),
-  ])
-  printText(
-    [
-      ruleText(taught),
-      `${counted(categories, 'category', 'categories')} by that rule, ${comparison.categories.size} without; ${kept} are in ${out}.`,
-    ].join('\n'),
-  )
-}
-
-function whatIsSaid({ same, different, name, note, about, by }: TeachFlags) {
-  const said = { by, at: new Date().toISOString() }
+  const { knowledge = NO_KNOWLEDGE, same, different, by, out } = flags
+  if (out === undefined) throw new OptionError('out', out, 'the file to write answers to')
+  const at = new Date().toISOString()
   const answers = (pairs: readonly string[], isSame: boolean) =>
     pairs.map((pair): TaughtAnswer => {
       const [one, other] = pair.split(',').map(Number) as [number, number]
-      return { one, other, same: isSame, ...said }
+      return { one, other, same: isSame, by, at }
     })
-  const names = name.map((given): TaughtNote => {
-    const end = given.lastIndexOf('=')
-    return { about: given.slice(0, end), name: given.slice(end + 1), ...said }
-  })
-  const notes = note === undefined || about === undefined ? [] : [{ about, text: note, ...said }]
-  return [...answers(same, true), ...answers(different, false), ...names, ...notes]
-}
-
-function notesText(comparison: Comparison): string[] {
-  const { told } = notesIn(comparison)
-  const lines = told.map(({ what, thread }) => `  ${thread.id}  ${what}: ${threadText(thread)}`)
-  return lines.length === 0 ? [] : [`Notes, which --about takes to reply:\n\n${lines.join('\n')}`]
+  const comparison = (await compareFiles({ ...flags, files })).with({ knowledge: null })
+  const said = [...answers(same, true), ...answers(different, false)]
+  const taught = teach(comparison, said, knowledge)
+  writeReport(out, printedJson(taught))
+  const { size } = comparison.with({ knowledge: taught }).categories
+  printText(
+    [
+      ruleText(taught),
+      `${counted(size, 'category', 'categories')} by that rule, ${comparison.categories.size} without; ${counted(taught.answers.length, 'answer')} in ${out}.`,
+    ].join('\n'),
+  )
 }

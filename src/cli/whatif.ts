@@ -3,8 +3,6 @@ import type { Command } from 'commander'
 import { type Population, requireSpans } from '../calls/call-forest.ts'
 import { type Comparison, compare } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
-import { KNOWLEDGE_OPTIONS } from '../compare/knowledge/knowledge.ts'
-import { nameOf, nameTraces } from '../compare/knowledge/names.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import {
   COUNT,
@@ -277,20 +275,16 @@ const TARGET_FLAGS = defineOptions({
 interface WhatifFlags
   extends SplitFlags,
     FlagsOf<typeof PERIOD_FLAGS & typeof TARGET_FLAGS & typeof MODEL_FLAGS>,
-    FlagsOf<typeof FINDING_FLAGS & typeof KNOWLEDGE_OPTIONS & typeof PRINT_FLAGS> {}
+    FlagsOf<typeof FINDING_FLAGS & typeof PRINT_FLAGS> {}
 
 export function addWhatif(command: Command, args: readonly string[]): void {
   addOptions(addSplit(command), isSplit(args) ? PERIOD_FLAGS : required(PERIOD_FLAGS))
   addOptions(command, TARGET_FLAGS, rarely(DIAGNOSIS_FLAGS), FINDING_FLAGS)
-  addOptions(command, KNOWLEDGE_OPTIONS, LOAD_FLAGS, PRINT_FLAGS).action(runWhatif)
+  addOptions(command, LOAD_FLAGS, PRINT_FLAGS).action(runWhatif)
 }
 
-async function runWhatif(files: string[], asked: WhatifFlags & Flags): Promise<void> {
-  const { json, limit, apply, after, target, within = null } = asked
-  // Scenarios that a person writes have the recorded names.
-  const knowledge = apply === undefined ? (asked.knowledge ?? null) : null
-  const caller = nameOf(knowledge, { service: asked.caller }).service
-  const flags = { ...asked, ...nameOf(knowledge, asked), caller }
+async function runWhatif(files: string[], flags: WhatifFlags & Flags): Promise<void> {
+  const { json, limit, apply, after, target, within = null } = flags
   if ([after, target, apply, flags.split].every((given) => given === undefined)) {
     throw new FlowdeltaError(
       'There is nothing to explain. Give --after with traces, --target with a wish, or --apply with a scenario.',
@@ -303,7 +297,7 @@ async function runWhatif(files: string[], asked: WhatifFlags & Flags): Promise<v
   )
   const spansOf = (traces: TraceSet) => {
     const name = flags.split === undefined ? `the ${traces.name} period` : traces.name
-    return nameTraces(requireSpans(traces, name), knowledge)
+    return requireSpans(traces, name)
   }
   const before = spansOf(first)
   const later = second === undefined ? null : spansOf(second)

@@ -7,7 +7,6 @@ import { CATEGORY_OPTIONS, type Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
 import { foldedBy, withHostClasses } from './comparison-inputs.ts'
 import { FORM_OPTIONS } from './comparison-options.ts'
-import { nameTraces } from './knowledge/names.ts'
 
 /** Options of all that leads from traces to categories. */
 export const CATEGORIZED_BY = defineOptions({
@@ -16,15 +15,14 @@ export const CATEGORIZED_BY = defineOptions({
   ...FORM_OPTIONS,
 })
 
-/** Categorizes the requests of one period or of two, by the names and rules that people gave. */
+/** Categorizes the requests of one period or of two, by the rule that people taught. */
 export function categorizeTraces(
   [before, after]: readonly [before: TraceSet, after?: TraceSet | undefined],
   options: Partial<OptionsOf<typeof CATEGORIZED_BY>> = {},
 ): Categories {
   const ruled = withKnowledge(readOptions(CATEGORIZED_BY, options))
-  const named = (traces: TraceSet) => nameTraces(traces, ruled.knowledge)
   const built = buildFlows(
-    after === undefined ? named(before) : [named(before), named(after)],
+    after === undefined ? before : [before, after],
     pickOptions(FLOW_OPTIONS, ruled),
   )
   const flows = foldedBy(withHostClasses(built, ruled), ruled)

@@ -12,11 +12,11 @@ import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import type { ComparisonOptions, FORM_OPTIONS } from './comparison-options.ts'
 import { findHostClasses } from './hosts/host-classes.ts'
-import { renameIn } from './knowledge/names.ts'
 import type { Segment } from './segments/segments.ts'
 import { withCommonNames } from './steps/common-names.ts'
 import { withoutIdleWaits } from './steps/idle-waits.ts'
 import { withoutLayers } from './steps/layers.ts'
+import { renameIn } from './steps/rename-in.ts'
 import { renamedOperations, renamedServices } from './steps/renames.ts'
 
 /** Selection of requests for `comparison.where`. */

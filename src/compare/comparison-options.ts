@@ -12,7 +12,6 @@ import { CATEGORY_OPTIONS } from './categories/categories.ts'
 import { EDGE_OPTIONS } from './edges/find-edge-changes.ts'
 import { INTERFERENCE_OPTIONS } from './interference/interference.ts'
 import { KNOWLEDGE_OPTIONS } from './knowledge/knowledge.ts'
-import { namesOf } from './knowledge/names.ts'
 import { RESPONSE_TIME_OPTIONS } from './mutations/find-response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from './mutations/find-structural-mutations.ts'
 import { EVENT_OPTIONS } from './onset/events.ts'
@@ -109,7 +108,7 @@ export function stageOptions(
   const table = name in STAGE_OPTIONS ? STAGE_OPTIONS[name as StageName] : {}
   const names = Object.keys(table) as (keyof ComparisonOptions)[]
   if (name === 'flows') {
-    return [...names, 'knowledge', ...(fold === 'none' && !hostClasses ? [] : HOSTS)]
+    return [...names, ...(fold === 'none' && !hostClasses ? [] : HOSTS)]
   }
   return name === 'structural' && smPThreshold !== 'auto'
     ? names.filter((option) => option !== 'alpha')
@@ -117,7 +116,7 @@ export function stageOptions(
 }
 
 /**
- * Whether a change of options affects a stage. Only findings use more knowledge than names. Flows depend on `counts`
+ * Whether a change of options affects a stage. Flows depend on `counts`
  * only in whether requests are weighted, which `counting` tells.
  */
 export function reachesStage(
@@ -127,7 +126,6 @@ export function reachesStage(
   counting: FlowSet['counting'],
 ): boolean {
   const settingOf = (options: ComparisonOptions, option: keyof ComparisonOptions) => {
-    if (option === 'knowledge' && name !== 'findings') return namesOf(options.knowledge)
     if (option === 'counts' && name === 'flows') {
       return now.counts === old.counts || counting(options.counts) === 'weighted'
     }

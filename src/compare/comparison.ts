@@ -35,7 +35,6 @@ import {
   type FindingSources,
 } from './findings/draft-findings.ts'
 import type { Draft } from './findings/finding.ts'
-import { nameTraces } from './knowledge/names.ts'
 import {
   findResponseTimeMutations,
   type ResponseTimeMutations,
@@ -208,9 +207,7 @@ export class Comparison extends Stage {
   }
 
   #buildFlows(): FlowSet {
-    const { knowledge } = this.options
-    const nameOf = (traces: TraceSet) => nameTraces(traces, knowledge)
-    const periods = sampledPeriods([this.runs.map(nameOf), nameOf(this.after)], this.options)
+    const periods = sampledPeriods([this.runs, this.after], this.options)
     const named = flowsOfOneName(periods, pickOptions(FLOW_OPTIONS, this.options))
     const all = withHostClasses(named, this.options)
     const where = (request: number) => this.#only?.has(traceKey(all, request)) ?? true

@@ -90,7 +90,7 @@ export function takeSnapshot(
   comparison: Comparison,
   { arrivals = false, ids = false, latenciesOf, claims: hasClaims = true }: SnapshotParts = {},
 ): ComparisonSnapshot {
-  const { label, measure, knowledge, ...options } = comparison.options
+  const { label, measure, ...options } = comparison.options
   const folded = comparison.flows
   // Edges of folded flows are tested on the recorded flows, so these are carried along with latencies.
   const refolds = folded instanceof FoldedFlows && latenciesOf !== undefined
@@ -104,8 +104,8 @@ export function takeSnapshot(
     options: {
       ...options,
       measure: typeof measure === 'string' ? measure : named(measure),
-      // Options say already what its rule makes of them.
-      knowledge: knowledge && { ...knowledge, ignore: [] },
+      // The other options say already what its rule makes of them.
+      knowledge: null,
     },
     labels: labelsOf(flows),
     labelTexts: label && ruledTexts(folded, label),

@@ -354,7 +354,6 @@ const FILES = SHORT.filter((arg) => !arg.startsWith('--'))
 test.each([
   ['compare', ['--json']],
   ['report', ['--markdown']],
-  ['teach', []],
   ['whatif', ['--apply', 'storage-data*2']],
 ])('two paths right behind %s are the periods before and after', async (command, flags) => {
   const named = await flowdelta(command, ...SHORT, ...flags)

@@ -138,10 +138,12 @@ describe('flowdelta mcp', () => {
   test('takes what people know, as flags', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'flowdelta-mcp-'))
     const known = join(folder, 'known.json')
-    const names = [{ about: 'service:storage-data', name: 'disks', by: '', at: '' }]
-    writeFileSync(known, JSON.stringify({ ...NO_KNOWLEDGE, names }))
-    const { text } = await client.text('compare', { ...SAMPLE, flags: ['--knowledge', known] })
-    expect(text).toContain('disks (storage-data)')
+    writeFileSync(known, JSON.stringify({ ...NO_KNOWLEDGE, ignore: ['no order'] }))
+    const whole = async (...flags: string[]) =>
+      (await client.page('compare', { ...SAMPLE, flags })).items[0]
+    const ruled = await whole('--knowledge', known)
+    expect(ruled).toEqual(await whole('--concurrency', 'none'))
+    expect(ruled).not.toEqual(await whole())
     rmSync(folder, { recursive: true })
   })
 

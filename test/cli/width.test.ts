@@ -21,7 +21,6 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   check: ['check', AFTER, '--baseline', HISTORY],
   variance: ['variance', AFTER],
   explosion: ['explosion', AFTER],
-  teach: ['teach', ...PERIODS],
   logs: [
     ...['logs', '--before', `${LOGS}/good.jsonl.gz`, '--after', `${LOGS}/bad.jsonl.gz`],
     ...['--instance', 'instance', '--metric', 'finish'],

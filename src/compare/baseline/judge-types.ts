@@ -1,5 +1,3 @@
-import type { Knowledge } from '../knowledge/knowledge.ts'
-import { nameType } from '../knowledge/names.ts'
 import type { CheckedType, Estimate, RunCheck } from './check-run.ts'
 
 /** Type of requests with the verdict of `--fail-on` and `--warn-on`. */
@@ -59,19 +57,6 @@ export function judgeTypes(
       possible: meets(worst, failOn).filter((each) => each.includes('>')),
     }
   })
-}
-
-/** Returns a check with the names that people gave to types of requests. */
-export function namedCheck(check: RunCheck, knowledge: Knowledge | null): RunCheck {
-  const named = <Type extends { readonly name: string }>(types: readonly Type[]) =>
-    types.map((type) => ({ ...type, name: nameType(knowledge, type.name) }))
-  return {
-    ...check,
-    types: named(check.types),
-    added: check.added.map((type) => nameType(knowledge, type)),
-    renamed: named(check.renamed).map(({ was, name }) => ({ was: nameType(knowledge, was), name })),
-    changes: check.changes.map((change) => ({ ...change, types: named(change.types) })),
-  }
 }
 
 /** Whether clearly more requests fail than in each run before, which are too few to be sure of it. */

@@ -20,7 +20,6 @@ import { groupRows } from '../../traces/group-rows.ts'
 import { KNOWLEDGE_OPTIONS } from '../knowledge/knowledge.ts'
 import type { CategoryStructure } from './category-structure.ts'
 import { ClassTimes, collectEdgeSamples, type EdgeSamples } from './class-times.ts'
-import { meaningOf } from './parts.ts'
 import type { StructureCatalog } from './structure-catalog.ts'
 import type { StructureOutline } from './structure-outline.ts'
 
@@ -234,7 +233,6 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
    */
   table(): StageTable {
     const ids = range(this.size)
-    const named = ids.some((category) => meaningOf(this, category) !== '')
     const moments = (period: Period) => (category: number) =>
       this.responseTimeMoments(category, period)
     const [before, after] = [moments(BEFORE), moments(AFTER)]
@@ -243,7 +241,6 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
       {
         category: Number,
         root: (category) => this.root(category),
-        ...(named && { meaning: (category: number) => meaningOf(this, category) }),
         nodes: (category) => this.nodeCount(category),
         edges: (category) => this.edgeCount(category),
         before: (category) => this.counted(category, BEFORE),

@@ -17,6 +17,8 @@ const MOST_EXPLAINED = 2 / 3
 const MIN_PAUSED = 0.1
 /** Shortest pause, in response times: shorter ones come and go with these. */
 const MIN_PAUSE_TIMES = 10
+/** Share of `alpha` for pauses: they add no time to requests, so they must be surer than what does. */
+const PAUSES_LEVEL = 0.1
 
 /** Drafts findings about clients: another rate with times that moved as expected from it, or pauses. */
 export function loadFindings(
@@ -34,7 +36,7 @@ export function loadFindings(
     if (draft !== null) return [weighed(draft, edges.categories)]
   }
   // At another rate, times between requests differ in more than their scale.
-  return pauses !== null && pausesQ < options.alpha && isAlike(rate?.ratio ?? 1)
+  return pauses !== null && pausesQ < PAUSES_LEVEL * options.alpha && isAlike(rate?.ratio ?? 1)
     ? pauseFindings(pauses, { q: pausesQ, flows, edges })
     : []
 }

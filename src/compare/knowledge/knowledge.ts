@@ -35,53 +35,17 @@ export interface Answer {
   readonly at: string
 }
 
-/** A remark on a finding, a service, a step, an edge, a part or a category. */
-export interface Note {
-  /**
-   * Subject of the note: the id of a finding, which is the same wherever the same part of the system changes; or a key
-   * as in `Name`; `edge:FROM → TO` for an edge; for a reply, the id of the note.
-   */
-  readonly about: string
-  /** Note that it replies to, `note-…`; default none. */
-  readonly to?: string
-  readonly text: string
-  readonly by: string
-  /** When, as ISO 8601. */
-  readonly at: string
-}
-
-/** A person's name for a part of a system. */
-export interface Name {
-  /**
-   * Key of the named thing, as `proposeNames` lists it: `service:SN`, `step:SN READ`, a kind of call with all that it
-   * calls (`part-…`), or a category (`flow-…`).
-   */
-  readonly about: string
-  readonly name: string
-  readonly by: string
-  /** When, as ISO 8601. */
-  readonly at: string
-}
-
 /** Knowledge of people, independent of any data: it holds no trace, host, version or time. */
 export interface Knowledge {
   readonly schema: typeof KNOWLEDGE_SCHEMA
   readonly answers: readonly Answer[]
   /** Differences that requests of one category may have, learned from the answers. */
   readonly ignore: readonly Ignorable[]
-  readonly notes: readonly Note[]
-  /** Default none. */
-  readonly names?: readonly Name[]
 }
 
 export const KNOWLEDGE_SCHEMA = 'flowdelta.knowledge/1'
 
-export const NO_KNOWLEDGE: Knowledge = {
-  schema: KNOWLEDGE_SCHEMA,
-  answers: [],
-  ignore: [],
-  notes: [],
-}
+export const NO_KNOWLEDGE: Knowledge = { schema: KNOWLEDGE_SCHEMA, answers: [], ignore: [] }
 
 /**
  * Reads knowledge from the text of a knowledge file, which is JSON; `JSON.stringify` writes it.
@@ -91,7 +55,7 @@ export const NO_KNOWLEDGE: Knowledge = {
  * @throws FlowdeltaError for text that is no JSON, or no knowledge: says which value stands where
  *
  * @example
- * const empty = '{"schema":"flowdelta.knowledge/1","answers":[],"ignore":[],"notes":[]}'
+ * const empty = '{"schema":"flowdelta.knowledge/1","answers":[],"ignore":[]}'
  * readKnowledge(empty).answers.length // 0
  */
 export function readKnowledge(text: string, name = 'The knowledge'): Knowledge {
@@ -126,12 +90,7 @@ const KNOWLEDGE: Form = {
       },
     },
     ignore: IGNORED,
-    notes: {
-      each: { fields: { about: 'text', to: 'text', text: 'text', ...SAID }, optional: ['to'] },
-    },
-    names: { each: { fields: { about: 'text', name: 'text', ...SAID } } },
   },
-  optional: ['names'],
 }
 
 export const KNOWLEDGE_OPTIONS = defineOptions({
@@ -139,7 +98,7 @@ export const KNOWLEDGE_OPTIONS = defineOptions({
     default: null,
     flag: 'knowledge <file>',
     sentence:
-      'Names, notes and rules from `flowdelta teach`; its rules override the options that they replace',
+      'Answers and the rule from `flowdelta teach`; the rule overrides the options that it replaces',
     expected: `what readKnowledge gives (schema '${KNOWLEDGE_SCHEMA}'), or null`,
     isFile: true,
     accepts: (value) => value === null || mismatch(value, KNOWLEDGE, 'knowledge') === null,
@@ -153,7 +112,7 @@ type Form =
   | 'text'
   | { readonly oneOf: readonly unknown[] }
   | { readonly each: Form }
-  | { readonly fields: Readonly<Record<string, Form>>; readonly optional?: readonly string[] }
+  | { readonly fields: Readonly<Record<string, Form>> }
 
 interface Mismatch {
   readonly at: string
@@ -181,11 +140,7 @@ function mismatch(value: unknown, form: Form, at: string): Mismatch | null {
     return { at: `${at}.${unknown}`, value: fields[unknown], expected }
   }
   return first(
-    Object.entries(form.fields).map(([name, one]) =>
-      fields[name] === undefined && form.optional?.includes(name)
-        ? null
-        : mismatch(fields[name], one, `${at}.${name}`),
-    ),
+    Object.entries(form.fields).map(([name, one]) => mismatch(fields[name], one, `${at}.${name}`)),
   )
 }
 
@@ -201,7 +156,7 @@ function schemaOf(form: Form): JsonSchema {
   return {
     type: 'object',
     properties: Object.fromEntries(fields.map(([name, one]) => [name, schemaOf(one)])),
-    required: Object.keys(form.fields).filter((name) => !form.optional?.includes(name)),
+    required: Object.keys(form.fields),
     additionalProperties: false,
   }
 }

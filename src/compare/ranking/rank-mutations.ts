@@ -11,7 +11,6 @@ import { percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { Categories } from '../categories/categories.ts'
-import { meaningOf } from '../categories/parts.ts'
 import { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import { counterOf, type StructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { type PrecursorCandidate, Precursors } from '../precursors/match-precursors.ts'
@@ -224,7 +223,6 @@ export class Ranking extends columnarStage<Ranked>() {
   table(): StageTable {
     const { categories } = this.responseTime
     const { mutations } = this
-    const meaning = ({ category }: RankedMutation) => meaningOf(categories, category)
     return rowTable(
       mutations,
       {
@@ -236,7 +234,6 @@ export class Ranking extends columnarStage<Ranked>() {
         ...(mutations.some(({ noPrecursor }) => noPrecursor) && own('noPrecursor')),
         precursors: ({ precursors }) =>
           precursors.map(({ category, weight }) => `${category} (${percent(weight)})`).join(', '),
-        ...(mutations.some((mutation) => meaning(mutation) !== '') && { meaning }),
       },
       categories.flows.quantity,
     )

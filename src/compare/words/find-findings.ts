@@ -28,8 +28,6 @@ import {
   interferenceFacts,
   interferenceLook,
 } from '../interference/interference.ts'
-import type { Knowledge } from '../knowledge/knowledge.ts'
-import { withoutNames } from '../knowledge/names.ts'
 import { findResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import { findStructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { eventBefore, onsetAt, seenEvents, type TimedEvent } from '../onset/events.ts'
@@ -38,10 +36,9 @@ import { type RankedMutation, type Ranking, rankMutations } from '../ranking/ran
 import { findSegments } from '../segments/find-segments.ts'
 import { findStepChanges } from '../steps/find-step-changes.ts'
 import { hasTestableType } from '../steps/root-types.ts'
-import { burstsFact, factsOf, meaningFact, sinceFact } from './finding-facts.ts'
+import { burstsFact, factsOf, sinceFact } from './finding-facts.ts'
 import { wordsOf } from './finding-words.ts'
 import { Findings } from './findings.ts'
-import { noteTexts, subjectsOf } from './notes.ts'
 import { segmentClause } from './segment-words.ts'
 
 /** Number of slower findings, from the first, for which interfering requests are searched. */
@@ -97,13 +94,11 @@ export function groupFindings(
     limit = 10,
     alternative = 'two-sided',
     interference = true,
-    knowledge = null,
   }: {
     limit?: number
     /** Changes of times that are reported; others always are. */
     alternative?: Draft['direction'] | 'two-sided'
     interference?: boolean
-    knowledge?: Knowledge | null
   } = {},
 ): Findings {
   const { ranking, edges, drafts, claims, events } = sources
@@ -149,16 +144,14 @@ export function groupFindings(
     const follows = began && eventBefore(began, { flows, events, services: draft.services })
     const since = began && onsetAt(began, follows)
     const interference = interferences.get(draft) ?? null
-    const parts = withoutNames(draft.key, knowledge).split('\n').sort()
+    const parts = draft.key.split('\n').sort()
     const id = `${draft.kind}-${fingerprint(parts.join('\n'))}`
     const { where, what, look, notes } = wordsOf(draft, compared, follows?.services ?? [])
     const facts = [
       ...factsOf(draft, { all: Math.max(requests, draft.requests), quantity, notes }),
-      ...meaningFact(categories, draft),
       ...sinceFact(since, { follows, flows }),
       ...burstsFact(draft, bursts),
       ...interferenceFacts(interference),
-      ...(knowledge === null ? [] : noteTexts(knowledge.notes, id, subjectsOf(categories, draft))),
     ]
     const clauses = segmentClause({ ...draft, what }) + interferenceClause(interference)
     return {

@@ -11,15 +11,12 @@ import {
   certaintyText,
   formatDuration,
   grouped,
-  listed,
   MAX_NAMED,
   percent,
   printable,
 } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { arrivals } from '../../flows/overlap.ts'
-import type { Categories } from '../categories/categories.ts'
-import { meaningOf } from '../categories/parts.ts'
 import type { Draft, Finding } from '../findings/finding.ts'
 import { isOpen } from '../findings/finding-size.ts'
 import { calledName } from '../findings/names.ts'
@@ -28,7 +25,6 @@ import type { Bursts } from '../onset/bursts.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Onset } from '../onset/onset.ts'
 
-const MAX_MEANINGS = 2
 /** Longer ids of traces lose their end. */
 const MAX_ID_LENGTH = 12
 const SHORT_ID_LENGTH = 8
@@ -283,12 +279,4 @@ export function lookText({ look, exemplars: { before, after } }: Finding): strin
     ...(after[0] === undefined ? [] : [`${short(after[0])} (after)`]),
   ]
   return `look at ${look}${traces.length === 0 ? '' : ` · traces: ${traces.join(', ')}`}`
-}
-
-/** Returns people's names for the parts of the requests of a finding. */
-export function meaningFact(categories: Categories, { categories: ids }: Draft): string[] {
-  const meanings = new Set(ids.map((id) => meaningOf(categories, id)))
-  const isPart = meanings.delete('')
-  if (meanings.size === 0) return []
-  return [`${isPart ? 'among them' : 'requests'}: ${listed([...meanings], MAX_MEANINGS)}`]
 }

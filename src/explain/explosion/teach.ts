@@ -1,7 +1,7 @@
 import { greatest, group } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
-import { categoryKey, categoryText } from '../../compare/categories/parts.ts'
+import { categoryKey, categoryText } from '../../compare/categories/category-key.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import {
   type Answer,
@@ -12,7 +12,6 @@ import {
   type Knowledge,
   NO_KNOWLEDGE,
 } from '../../compare/knowledge/knowledge.ts'
-import { type TaughtNote, withNote } from '../../compare/subjects.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
@@ -110,7 +109,7 @@ function sideOf(categories: Categories, category: number): AnswerSide {
  * The rule uses general terms, so it works for other data as well; `compare` applies it with the option `knowledge`.
  *
  * @param source a comparison, or categories, that the answers are about; made without the rule
- * @param taught answers about categories of `source`, by their numbers; notes and names
+ * @param answers answers about categories of `source`, by their numbers
  * @param known earlier knowledge; default none
  * @throws OptionError for something else than knowledge; FlowdeltaError for an unknown category, for requests called
  *   the same although they do different work, and if no rule respects all answers
@@ -122,14 +121,11 @@ function sideOf(categories: Categories, category: number): AnswerSide {
  */
 export function teach(
   source: Comparison | Categories,
-  taught: readonly (TaughtAnswer | TaughtNote)[],
+  answers: readonly TaughtAnswer[],
   known: Knowledge = NO_KNOWLEDGE,
 ): Knowledge {
   const categories = categoriesOf(source, 'teach')
-  requireList('taught', taught)
-  const notes = taught.filter((one): one is TaughtNote => Object.hasOwn(one ?? {}, 'about'))
-  const answers = taught.filter((one): one is TaughtAnswer => !notes.includes(one as TaughtNote))
-  requireList('taught', answers, 'one', 'other', 'same')
+  requireList('answers', answers, 'one', 'other', 'same')
   readOptions(KNOWLEDGE_OPTIONS, { knowledge: known })
   const alternatives = new Alternatives(categories)
   const added = answers.map(({ one, other, same, by = '', at = '' }): Answer => {
@@ -145,8 +141,7 @@ export function teach(
     return { ...sides, same, merges, by, at }
   })
   const all = [...known.answers, ...added]
-  const learned: Knowledge = { ...known, answers: all, ignore: learn(all) }
-  return notes.reduce((one, note) => withNote(one, note, source), learned)
+  return { ...known, answers: all, ignore: learn(all) }
 }
 
 function requireCategory({ size }: Categories, category: number): void {

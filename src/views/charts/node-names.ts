@@ -1,5 +1,4 @@
 import type { Categories } from '../../compare/categories/categories.ts'
-import { meaningOf } from '../../compare/categories/parts.ts'
 import { rootTypes } from '../../compare/steps/root-types.ts'
 import { printable, shortText, spoken } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
@@ -28,9 +27,7 @@ export function rootName(categories: Categories, category: number, longest: numb
   })
   const call = isMade ? distinct : null
   const name = spoken([methodName(own), call && methodName(call)]).join(' → ')
-  const meaning = meaningOf(categories, category)
-  const text = name === '' ? root : `${name}${detailText(label)}`
-  return shortText(meaning === '' ? text : `${text}: ${meaning}`, longest)
+  return shortText(name === '' ? root : `${name}${detailText(label)}`, longest)
 }
 
 /** `service operation`, of whose gRPC method the last part is enough. */

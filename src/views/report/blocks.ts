@@ -123,18 +123,6 @@ export function list(items: readonly Line[], { isOrdered, indents = [] }: ListOp
   return { html: isOrdered ? `<ol>${lis}</ol>` : `<ul>${lis}</ul>`, markdown: lines.join('\n') }
 }
 
-/** Entry of a tree, with the entries that belong below it. */
-export interface Item {
-  readonly line: Line
-  readonly items: readonly Item[]
-}
-
-export function tree(items: readonly Item[], look?: string): Block {
-  const li = ({ line, items: below }: Item): string =>
-    `<li>${lineHtml(line)}${below.length === 0 ? '' : tree(below).html}</li>`
-  return ofPage(`<ul${classed(look)}>${items.map(li).join('')}</ul>`)
-}
-
 /** Says of both periods what is known. */
 export function periods(lines: Readonly<Partial<Record<'before' | 'after', string>>>): Block {
   const terms = Object.entries(lines).map(

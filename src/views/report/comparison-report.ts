@@ -5,9 +5,7 @@ import type { EdgeChange } from '../../compare/edges/find-edge-changes.ts'
 import { isHint } from '../../compare/fairness/comparison-warnings.ts'
 import { type Finding, isStructural } from '../../compare/findings/finding.ts'
 import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
-import { notesIn } from '../../compare/subjects.ts'
 import { belowText } from '../../compare/words/finding-facts.ts'
-import { type NoteThread, saidText, threadText } from '../../compare/words/notes.ts'
 import { changeWords, fromToText, partText, signedAmount, TIME } from '../../core/quantity.ts'
 import { traceLink } from '../../core/trace-links.ts'
 import { counted, firstOf, formatDuration, grouped, percent, spoken } from '../../core/words.ts'
@@ -44,7 +42,6 @@ import {
   drawn,
   fold,
   heading,
-  type Item,
   list,
   names,
   periods,
@@ -53,7 +50,6 @@ import {
   section,
   table,
   text,
-  tree,
   warnings,
 } from './blocks.ts'
 import { joined, type Line, looking, named, type Phrase } from './lines.ts'
@@ -71,7 +67,7 @@ const MAX_STEPS = 10
 const MAX_KINDS = 5
 const MAX_MUTATIONS = 12
 /** A comment is read at a glance: more is counted, and on the page. */
-const BRIEF = { findings: 5, warnings: 4, notes: 4, kinds: 3, traces: 1 }
+const BRIEF = { findings: 5, warnings: 4, kinds: 3, traces: 1 }
 
 const PERIODS = ['before', 'after'] as const
 
@@ -152,7 +148,6 @@ export function comparisonReport(comparison: Comparison, context: ReportContext)
       none && ribbon,
       section('Kinds of request that changed', mutationBlocks(comparison)),
       !none && noticed,
-      section(NOTED, noteBlocks(comparison)),
     ],
     foot: `Made by ${madeBy}. ${testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${Number((100 * comparison.options.alpha).toPrecision(3))} % of all comparisons find anything. ${of === TIME ? 'Durations are wall-clock times from the traces.' : `Requests are compared by ${of.name}, summed over their spans.`}`,
   }
@@ -192,13 +187,10 @@ export function briefReport(
       ],
       fold('Which single change explains it', whatIfBlocks(whatIf, explained)),
       fold(noticedTitle(comparison), powerBlocks(comparison, BRIEF.kinds)),
-      fold(NOTED, noteBlocks(comparison, BRIEF.notes)),
     ],
     foot: ['Made by ', named(madeBy, MAX_NAME_LENGTH), '.'],
   }
 }
-
-const NOTED = 'What people noted'
 
 function noticedTitle({ flows }: Comparison): string {
   return `The smallest ${changeWords(flows.quantity, true).change} that would have been noticed`
@@ -535,28 +527,4 @@ function whatIfBlocks(
       'Every request before was recomputed with the first change of the table and nothing else. The closer this curve comes to the one after, the more the change explains.',
     ),
   ]
-}
-
-/** Returns what people noted; of more notes than `most`, the first on one line each. */
-function noteBlocks(comparison: Comparison, most?: number): Blocks {
-  const { told, elsewhere } = notesIn(comparison)
-  const subject = (what: string) => ({ ...looking('strong', what), longest: MAX_TITLE_LENGTH })
-  const away = `${counted(elsewhere, 'note')} of the file ${elsewhere === 1 ? 'is' : 'are'} about something not in this comparison.`
-  if (most === undefined) {
-    const items = told.map(({ what, thread }) => {
-      return { line: subject(what), items: [threadItem(thread)] }
-    })
-    return [items.length > 0 && tree(items, 'notes'), elsewhere > 0 && text(away, 'soft')]
-  }
-  const lines: Line[] = told
-    .slice(0, most)
-    .map(({ what, thread }) => [subject(what), ': ', named(threadText(thread), MAX_TEXT_LENGTH)])
-  if (told.length > most) lines.push(`… and ${told.length - most} more`)
-  if (elsewhere > 0) lines.push(away)
-  return lines.length === 0 ? [] : [list(lines)]
-}
-
-function threadItem({ note, replies }: NoteThread): Item {
-  const line = [note.text, ' ', soft(saidText(note))]
-  return { line, items: replies.map(threadItem) }
 }

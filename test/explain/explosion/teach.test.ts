@@ -11,7 +11,6 @@ import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.t
 import { teach } from '../../../src/explain/explosion/teach.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
-import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 
@@ -98,29 +97,13 @@ test('an answer "not the same" keeps the rule small, and later answers respect e
   )
 })
 
-test('notes of an earlier incident stand with the same finding of another', () => {
-  const [first] = compareShops({}, { payUs: 2600 }).findings.findings
-  const note = {
-    about: first?.id ?? '',
-    text: 'Card provider.',
-    by: 'Ann',
-    at: '2026-09-03T10:00Z',
-  }
-  const knowledge = { ...NO_KNOWLEDGE, notes: [note] }
-  const later = compareShops({}, { payUs: 3100 }).with({ knowledge })
-  const told = 'seen on 2026-09-03 by Ann: Card provider.'
-  expect(later.findings.findings[0]?.facts).toContain(told)
-  const restored = restoreComparison(takeSnapshot(later, { latenciesOf: () => true }))
-  expect(restored.findings.findings[0]?.facts).toContain(told)
-})
-
 test('a damaged file is refused by the value and its place', () => {
   expect(() => readKnowledge('{')).toThrow('is no JSON')
   const wrong = { ...NO_KNOWLEDGE, ignore: ['weather'] }
   expect(() => readKnowledge(JSON.stringify(wrong))).toThrow(/knowledge\.ignore\[0\].*weather/)
   const unknown = { ...NO_KNOWLEDGE, hosts: [] }
   expect(() => readKnowledge(JSON.stringify(unknown))).toThrow(
-    'only the fields schema, answers, ignore, notes',
+    'only the fields schema, answers, ignore',
   )
 })
 

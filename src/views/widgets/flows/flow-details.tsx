@@ -23,11 +23,10 @@ type FlowProps = { readonly flow: Flow }
 export function FlowNotes({ flow }: FlowProps) {
   const { data, goTo, change } = flow
   const { annotations } = flow.state
-  const all = [...data.notes, ...annotations]
-  if (all.length === 0) return null
+  if (annotations.length === 0) return null
   return (
     <ol class="fd-flow-edges" aria-label="Notes">
-      {all.map((note, i) => (
+      {annotations.map((note, i) => (
         <li key={i}>
           {note.mark === true ? '★ Note on ' : 'Note on '}
           <Button
@@ -39,14 +38,12 @@ export function FlowNotes({ flow }: FlowProps) {
           </Button>{' '}
           {/* Whatever direction it is written in, it turns nothing around it. */}
           <bdi>{note.comment}</bdi>{' '}
-          {data.notes.includes(note) ? null : (
-            <Button
-              aria-label={`Remove the note on ${noteSubject(data, note)}`}
-              onClick={() => change({ annotations: annotations.filter((each) => each !== note) })}
-            >
-              ✕
-            </Button>
-          )}
+          <Button
+            aria-label={`Remove the note on ${noteSubject(data, note)}`}
+            onClick={() => change({ annotations: annotations.filter((each) => each !== note) })}
+          >
+            ✕
+          </Button>
         </li>
       ))}
     </ol>

@@ -77,11 +77,10 @@ export function shownNotes(
   { stepOf, links }: FlowScene,
   data: FlowData,
 ) {
-  const all = [...data.notes, ...annotations]
   const steps = new Map<number, StepNotes>()
   const lines = new Map<SceneLink, StepNotes>()
   const add = <K>(to: Map<K, StepNotes>, key: K, number: number) => {
-    const note = all[number - 1] ?? {}
+    const note = annotations[number - 1] ?? {}
     const { mark = false, comment = '' } = note
     const told = `${number} ${noteSubject(data, note)}: ${tooltipText(comment)}`
     const { numbers, comments, isMarked } = to.get(key) ?? NO_NOTES
@@ -91,7 +90,7 @@ export function shownNotes(
       isMarked: isMarked || mark,
     })
   }
-  all.forEach(({ node, edge }, i) => {
+  annotations.forEach(({ node, edge }, i) => {
     const link = links.find((each) => each.edges.includes(edge ?? -1))
     if (link !== undefined) add(lines, link, i + 1)
     else add(steps, stepOf[node ?? data.edges[edge ?? 0]?.from ?? 0] as number, i + 1)

@@ -205,8 +205,6 @@ export interface FlowData extends Model {
   readonly before: FlowPeriodData
   readonly after: FlowPeriodData
   readonly captions: readonly FlowCaption[]
-  /** Notes of people on its steps and edges, and on the kind of request at the first step. */
-  readonly notes: readonly FlowAnnotation[]
   readonly title: string
   readonly usualMode: FlowMode
   readonly usualLevel: FlowLevel

@@ -310,7 +310,7 @@ function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
       ) : (
         <StillDrawings {...{ data, state, scene }} />
       )}
-      {[...data.notes, ...annotations].map((note, i) => {
+      {annotations.map((note, i) => {
         const sign = note.mark === true ? ' ★' : ''
         const comment = note.comment === undefined ? '' : `: ${shortText(note.comment, 200)}`
         return <Caption key={i} text={`${i + 1}${sign} ${noteSubject(data, note)}${comment}`} />

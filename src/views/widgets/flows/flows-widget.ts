@@ -1,9 +1,6 @@
 import { least, range, sum } from 'd3-array'
-import { categoryKey, edgeKey } from '../../../compare/categories/parts.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
-import { shownKeys } from '../../../compare/knowledge/names.ts'
 import { labelDifference } from '../../../compare/precursors/label-difference.ts'
-import { threadsOf, threadText } from '../../../compare/words/notes.ts'
 import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
 import { compareFlowGraphs } from '../../../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowComparison, UnionNode } from '../../../explain/flow-pair/flow-comparison.ts'
@@ -132,35 +129,7 @@ function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData
     after: side(flows.after),
     captions: flowCaptions(nodes, comparison.options.label === null),
     title: flowTitle(comparison, pair),
-    notes: knownNotes(comparison, flows),
   }
-}
-
-/** Notes of the knowledge file, each at the first thing of the flow that it is about. */
-function knownNotes(
-  { categories, options: { knowledge } }: Comparison,
-  { nodes, edges, before, after }: FlowComparison,
-): FlowAnnotation[] {
-  const kinds = [before, after].map(({ category }) => categoryKey(categories, category))
-  const threads = threadsOf(knowledge?.notes ?? [])
-  return threads.flatMap((thread): FlowAnnotation[] => {
-    const { about } = thread.note
-    const comment = threadText(thread)
-    const node = nodes.findIndex(
-      (one, i) =>
-        Object.values(shownKeys(one, knowledge)).includes(about) ||
-        (i === 0 && kinds.includes(about)),
-    )
-    if (node >= 0) return [{ node, comment }]
-    const edge = edges.findIndex(
-      ({ from, to }) =>
-        edgeKey(
-          categories,
-          [from, to].map((id) => nodes[id] as UnionNode),
-        ) === about,
-    )
-    return edge >= 0 ? [{ edge, comment }] : []
-  })
 }
 
 function flowTitle(

@@ -1,5 +1,4 @@
 import { bisectRight } from 'd3-array'
-import { meaningOf } from '../../../compare/categories/parts.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
 import type { ComparisonOptions } from '../../../compare/comparison-options.ts'
 import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mutations.ts'
@@ -147,7 +146,6 @@ export function rankingEntries(comparison: Comparison, limit: number) {
       ...mutation,
       quantity,
       name: rootName(categories, category, MAX_NAME_LENGTH),
-      meaning: meaningOf(categories, category),
       /** p of the test of its response times; `NaN` where there was none. */
       p: kind === 'response-time' ? responseTime.test(category).p : Number.NaN,
       before: sketch(comparison, origin, BEFORE),

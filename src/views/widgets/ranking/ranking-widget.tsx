@@ -223,7 +223,7 @@ const RANKING_STYLE = `
 .fd-threshold-field { display: inline-flex; gap: 6px; align-items: center; }
 `
 
-const COLUMNS = 'rank root contributionUs requests kind category meaning'.split(' ')
+const COLUMNS = 'rank root contributionUs requests kind category'.split(' ')
 /** Number of columns to the left of the bars and curves; a narrow page may cut off the others. */
 const COLUMNS_BEFORE_DRAWINGS = 3
 const PAGE_SIZE = 100
@@ -483,8 +483,6 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
     },
     { cell: ({ kind }) => kind },
     { isNumber: true, still: null, cell: ({ category }) => category },
-    // A still names it with the kind of request.
-    { still: null, cell: ({ meaning }) => tooltipText(meaning) },
   ]
   const bar = (entry: RankingEntry) => (
     <ContributionBar share={contribution(entry) / (largestUs || 1)} entry={entry} />
