@@ -235,9 +235,6 @@ const SLOW_COUNTS = record<SlowStretch['inside']>({ slow: COUNT, requests: COUNT
 
 const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
   text: orNull(TEXT),
-  of: words('requests', 'messages').about(
-    'Which are slow and counted: requests, or messages that wait, whose times are those of sending.',
-  ),
   fromUs: NUMBER.about('Its first slow request, in µs since 1970, or on the clock of after.'),
   untilUs: NUMBER.about('Its last.'),
   isTimeOfDay: FLAG,
@@ -269,6 +266,9 @@ const FEW_SLOW = record<FewSlowText>({
   requests: COUNT,
   where: TEXT.about(
     'Step, or what several services call, that holds most of what they took longer.',
+  ),
+  condition: orNull(TEXT).about(
+    'Host, zone or version that nearly all of them are in; null if others are there, too.',
   ),
   when: orNull(TEXT).about('In which bursts they come; null where most are alone.'),
   typicalUs: NUMBER.about('Median of what they took beyond the median before.'),

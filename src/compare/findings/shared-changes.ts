@@ -11,11 +11,17 @@ import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { type Condition, condition, conditionsText } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
 import { MIN_SHARE } from '../places/place-changes.ts'
-import { type PlaceName, placeColumns, thereOf, visitsOf } from '../places/places.ts'
+import {
+  type PlaceName,
+  type PlaceSources,
+  placeColumns,
+  thereOf,
+  visitsOf,
+} from '../places/places.ts'
 import { FIRST_VALUE } from '../segments/request-columns.ts'
 import { subjectOf } from '../segments/segment-words.ts'
 import type { Segment } from '../segments/segments.ts'
-import { countByPeriod, type ErrorChange, errorChangeOf } from '../steps/compare-errors.ts'
+import { countByPeriod, errorChangeOf } from '../steps/compare-errors.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepSample, StepStratum } from '../steps/step-strata.ts'
 import { stepKey, strataOfStep } from '../steps/step-times.ts'
@@ -283,7 +289,10 @@ function failuresInPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
   const found = drafts.flatMap((draft) => {
     const change = draft.kind === 'errors' && errorChangeOf(errors, draft.services)
     const isOwn = change && change.kind === 'work' && draft.calls[0]?.kind === 'fails'
-    const places = isOwn && draft.direction === 'slower' ? placesOfFailures(change, sources) : []
+    const places =
+      isOwn && draft.direction === 'slower'
+        ? placesOfNearlyAll(change.service, change.requests, sources)
+        : []
     return places.map((place) => ({ draft, place, key: JSON.stringify(place) }))
   })
   const groups = [...group(found, ({ key }) => key).values()].map((members) => {
@@ -313,11 +322,15 @@ function failuresInPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
   return [head, ...failuresInPlaces(others, sources)]
 }
 
-/** Chance that failures of a service are all in a place that has no more of them than others. */
+/** Chance that some requests of a service are nearly all in a place that has no more of them than others. */
 const MAX_CHANCE = 1e-3
 
-/** Places that nearly all failures of a service are in, by far not all of its calls. */
-function placesOfFailures({ service, requests }: ErrorChange, sources: Sources): PlaceName[] {
+/** Places of a service that nearly all of some requests after are in, by far not all that it has. */
+export function placesOfNearlyAll(
+  service: string,
+  some: readonly number[],
+  sources: PlaceSources,
+): PlaceName[] {
   const { flows } = sources.steps
   const known = new Set(
     [...flows.period.keys()].filter(
@@ -326,15 +339,15 @@ function placesOfFailures({ service, requests }: ErrorChange, sources: Sources):
         visitsOf(flows).get(at(flows.shapeOf, one))?.get(service) === 1,
     ),
   )
-  const failed = requests.filter((one) => known.has(one))
+  const own = some.filter((one) => known.has(one))
   return placeColumns(service, sources.columns).flatMap(({ attribute, codes, values }) => {
     if (codes === undefined) return []
     const all = countsBy(codes, known)
-    return [...countsBy(codes, failed)].flatMap(([code, count]) => {
+    return [...countsBy(codes, own)].flatMap(([code, count]) => {
       const value = values[code]
-      const isAll = code >= FIRST_VALUE && count >= ALL_OF_IT * failed.length
+      const isAll = code >= FIRST_VALUE && count >= ALL_OF_IT * own.length
       if (!isAll || value === undefined) return []
-      const [least] = proportionInterval(count, failed.length, { level: 1 - MAX_CHANCE })
+      const [least] = proportionInterval(count, own.length, { level: 1 - MAX_CHANCE })
       return least > (all.get(code) ?? 0) / known.size ? [{ attribute, value }] : []
     })
   })

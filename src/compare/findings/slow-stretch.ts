@@ -3,11 +3,15 @@ import { greatest, group, least, max, median, range, rollup, sort, sum } from 'd
 import { remembered } from '../../core/remembered.ts'
 import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
-import { operationName, operationOf } from '../../flows/node-labels.ts'
+import { operationName } from '../../flows/node-labels.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { condition } from '../../traces/selection/condition.ts'
 import { type Bursts, burstsOf } from '../onset/bursts.ts'
+import type { PlaceSources } from '../places/places.ts'
+import { RequestColumns } from '../segments/request-columns.ts'
+import { subjectOf } from '../segments/segment-words.ts'
 import { rowsByStart } from '../steps/arrivals.ts'
 import type { ErrorChange } from '../steps/compare-errors.ts'
 import { rootTypes } from '../steps/root-types.ts'
@@ -17,9 +21,11 @@ import { stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
 import { commonStep, isTold, namePlace, type Place } from './common-step.ts'
 import { deadlineOf } from './deadlines.ts'
+import type { FindingSources } from './draft-findings.ts'
 import type { Deadline } from './evidence.ts'
 import type { Draft } from './finding.ts'
 import { placeTitle } from './names.ts'
+import { placesOfNearlyAll } from './shared-changes.ts'
 
 /**
  * A few requests that took far longer than any of their type before, mostly in the same step, or calls that did so in
@@ -31,6 +37,8 @@ export interface FewSlow extends Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'e
   readonly requests: number
   /** Step that holds most of it, or the call that all give up at another time than before. */
   readonly where: string
+  /** Host, zone or version of the service that nearly all of them are in; `null` where others are there, too. */
+  readonly condition: string | null
   /** When that call is given up; `null` where none is. */
   readonly deadline: Deadline | null
   /** What fails there; `null` where the time is that of a step. */
@@ -50,19 +58,19 @@ type Times = Pick<StepChanges, 'flows' | 'times'>
 
 /**
  * Finds slow requests that no draft is about: close together in time, or else few and far slower than any
- * before; or messages that waited.
+ * before.
  */
 export function slowRequests(
-  steps: Times & Pick<StepChanges, 'errors' | 'options'>,
+  { steps, columns = new RequestColumns(steps.flows) }: Pick<FindingSources, 'steps' | 'columns'>,
   drafts: readonly Draft[],
 ): SlowRequests {
   const ofRequests = findSlowStretch(steps, drafts)
-  const fewSlow = findFewSlow(steps, drafts, { stretch: ofRequests })
+  const fewSlow = findFewSlow({ steps, columns }, drafts, { stretch: ofRequests })
   // If slow requests come in several bursts, a single stretch is not the whole.
   if (ofRequests !== null && (fewSlow?.bursts == null || fewSlow.excessUs < ofRequests.excessUs)) {
     return { slowStretch: ofRequests, fewSlow: null }
   }
-  return { slowStretch: findSlowWaits(steps.flows, drafts), fewSlow }
+  return { slowStretch: null, fewSlow }
 }
 
 /**
@@ -94,7 +102,6 @@ export function findSlowStretch(
   for (const [request, us] of there?.heldUs ?? []) heldUs.set(request, us)
   return {
     ...told,
-    of: 'requests',
     fromUs: flows.arrivalUs(slow[0]!),
     untilUs: flows.arrivalUs(slow.at(-1)!),
     isTimeOfDay: periodOverlap(flows) !== null,
@@ -114,10 +121,11 @@ const MIN_ADDED = 0.05
 const BURSTS_LEVEL = 0.001
 
 function findFewSlow(
-  { flows, times, errors, options }: Times & Pick<StepChanges, 'errors' | 'options'>,
+  sources: PlaceSources,
   drafts: readonly Draft[],
   { stretch }: { readonly stretch: SlowStretch | null },
 ): FewSlow | null {
+  const { flows, times, errors, options } = sources.steps
   const { typeOf } = rootTypes(flows)
   const [after = new Uint32Array()] = rowsByStart(flows, AFTER)
   const allOf = (some: Iterable<number>) => sum(some, (request) => flows.responseTimeUs[request]!)
@@ -148,7 +156,7 @@ function findFewSlow(
       ? mostOf(farCalls({ flows, times }, (MIN_ADDED * allUs) / MAX_FAR))
       : undefined)
   if (most === undefined) return null
-  const { of, name, heldUs } = most
+  const { of, name, heldUs, place } = most
   const requests = [...heldUs.keys()]
   const excess = (request: number) => heldUs.get(request)!
   // An abandoned call holds the time that its caller waited.
@@ -163,6 +171,7 @@ function findFewSlow(
     of,
     requests: requests.length,
     where: deadline?.name ?? name,
+    condition: place && conditionOf(place, requests, sources),
     deadline,
     failing: most.failing ?? null,
     bursts: bursts !== null && bursts.p < BURSTS_LEVEL ? bursts : null,
@@ -170,6 +179,12 @@ function findFewSlow(
     excessUs: sum(heldUs.values()),
     examples: slowest(requests, excess).map((one) => flows.ids[one]!),
   }
+}
+
+function conditionOf({ service }: Place, requests: readonly number[], sources: PlaceSources) {
+  const [place] = placesOfNearlyAll(service, requests, sources)
+  if (place === undefined) return null
+  return condition(subjectOf({ service, attribute: place.attribute }), 'is', [place.value]).text
 }
 
 interface Far extends Pick<FewSlow, 'of'> {
@@ -338,12 +353,8 @@ const usualTimes = remembered((flows: FlowSet) =>
   ),
 )
 
-/**
- * A stretch of time in which slow requests come close together, as they did at no time before; or else
- * messages that wait long, which are counted then, by when they were sent.
- */
+/** A stretch of time in which slow requests come close together, as they did at no time before. */
 export interface SlowStretch {
-  readonly of: 'requests' | 'messages'
   /** First and last of its slow requests, in µs since 1970, or on the clock of after. */
   readonly fromUs: number
   readonly untilUs: number
@@ -378,7 +389,7 @@ export interface SlowCounts {
 
 /** A slow request takes longer than this share of the requests of its type before; there must be this many of them. */
 export const SLOW = 0.999
-export const MIN_BEFORE = 50
+const MIN_BEFORE = 50
 /** Evidence against chance is this many times that of any stretch before, by requests beyond a lower share. */
 const MIN_EVIDENCE = 2
 const SLOW_BEFORE = 0.99
@@ -391,7 +402,7 @@ const MAX_EXAMPLES = 3
 /** Factor over the slowest of its kind before from which a request is far slower. */
 export const FAR = 2
 
-/** Excess of a request, or message, over a limit. */
+/** Excess of a request over a limit. */
 type OverUsual = (request: number) => number
 
 interface Limits {
@@ -399,15 +410,12 @@ interface Limits {
   readonly overLower: OverUsual
 }
 
-/** Returns the stretch of the last series, one of `several`; `null` if chance or the stretches before explain it. */
-export function stretchOf(
-  series: readonly Uint32Array[],
-  { overLimit, overLower, several = 1 }: Limits & { readonly several?: number },
-) {
+/** Returns the stretch of the last series; `null` if chance or the stretches before explain it. */
+function stretchOf(series: readonly Uint32Array[], { overLimit, overLower }: Limits) {
   const [runs, after] = [series.slice(0, -1), series.at(-1)!]
   const { from, to, p } = densest(after, overLimit)
   const usual = Math.min(...runs.map((run) => densest(run, overLower).p))
-  if (!(p * several < LEVEL && p < usual ** MIN_EVIDENCE)) return null
+  if (!(p < LEVEL && p < usual ** MIN_EVIDENCE)) return null
   const slowOf = (rows: Uint32Array) => rows.filter((row) => overLimit(row) > 0)
   const count = (...parts: readonly Uint32Array[]) => ({
     slow: sum(parts, (rows) => slowOf(rows).length),
@@ -418,7 +426,7 @@ export function stretchOf(
     inside: count(rows),
     outside: count(after.subarray(0, from), after.subarray(to)),
     before: count(...runs),
-    p: p * several,
+    p,
   }
   return { rows, slow: slowOf(rows), told }
 }
@@ -453,107 +461,6 @@ function heaviest(isSlow: Uint8Array, scores: readonly [usual: number, slow: num
   return best
 }
 
-export function slowest(requests: Iterable<number>, excess: OverUsual): number[] {
+function slowest(requests: Iterable<number>, excess: OverUsual): number[] {
   return sort(requests, (one) => -excess(one)).slice(0, MAX_EXAMPLES)
-}
-
-/** Waits beyond this share of those before are high; fewer others than these between two of them part no peaks. */
-const HIGH = 0.9
-const MIN_APART = 10
-const PEAK_LEVEL = 0.01
-
-/**
- * Finds the stretch in which sent messages waited far longer, because nobody received for a while. Applies the same
- * test to each operation that receives from another; before must not show such a peak either.
- */
-export function findSlowWaits(flows: FlowSet, drafts: readonly Draft[]): SlowStretch | null {
-  const { messages, ids, labels, epochsUs, recordedIn, runs } = flows
-  if (messages === undefined) return null
-  const { waitUs, receivedUs, offsets } = messages
-  const requestOf = new Uint32Array(waitUs.length)
-  for (let one = 0; one < flows.size; one++) requestOf.fill(one, offsets[one], offsets[one + 1])
-  const recordingOf = (message: number) => recordedIn[requestOf[message]!]!
-  const sentUs = (message: number) =>
-    (epochsUs[recordingOf(message)] ?? 0) + receivedUs[message]! - waitUs[message]!
-  const known = range(waitUs.length).filter((message) => !Number.isNaN(waitUs[message]))
-  const ways = group(sort(known, sentUs), (message) => {
-    const to = operationOf(labels.get(messages.receiver[message]!))
-    const from = operationOf(labels.get(messages.sender[message]!))
-    return JSON.stringify([from.service, to.service, to.operation])
-  })
-  const found = Array.from(ways, ([way, all]): SlowStretch | null => {
-    const [caller, service, operation] = JSON.parse(way) as [string, string, string]
-    const of = (isWanted: (message: number) => boolean) => Uint32Array.from(all.filter(isWanted))
-    const isAfter = (message: number) => flows.period[requestOf[message]!] === AFTER
-    const before = runs.map((run) => of((one) => !isAfter(one) && recordingOf(one) === run))
-    const own = Float64Array.from(
-      before.flatMap((rows) => [...rows]),
-      (message) => waitUs[message]!,
-    ).sort()
-    const isOfOther = ({ kind, services }: Draft) => kind !== 'load' && !services.includes(service)
-    if (own.length < MIN_BEFORE || !drafts.every(isOfOther)) return null
-    const over = (limitUs: number) => (message: number) => waitUs[message]! - limitUs
-    const excess = over(quantile(own, 0.5))
-    const stretch = stretchOf([...before, of(isAfter)], {
-      overLimit: over(FAR * quantile(own, SLOW)),
-      overLower: over(quantile(own, SLOW_BEFORE)),
-      several: ways.size,
-    })
-    if (stretch === null) return null
-    const { slow, told } = stretch
-    const longest = waitUs[slowest(slow, excess)[0]!]!
-    if (!(chanceOfPeak(longest, { waitUs, runs: before, ownUs: own }) < PEAK_LEVEL)) return null
-    return {
-      ...told,
-      of: 'messages',
-      fromUs: sentUs(slow[0]!),
-      untilUs: sentUs(slow.at(-1)!),
-      isTimeOfDay: periodOverlap(flows) !== null,
-      affected: slow.length,
-      typicalUs: median(slow, excess)!,
-      excessUs: sum(slow, excess),
-      where: placeTitle({ kind: 'call', service, caller }, operation),
-      examples: [...new Set(slowest(slow, excess).map((message) => ids[requestOf[message]!]!))],
-    }
-  })
-  return (
-    least(
-      found.filter((one) => one !== null),
-      ({ p }) => p,
-    ) ?? null
-  )
-}
-
-/**
- * Returns the chance that one of as many peaks as before has reaches a wait: where messages wait for each other, a
- * single slow one makes many wait. Peaks are taken to have a tail of Pareto, heavier than that of most queues.
- *
- * Source: Hill 1975, "A simple general approach to inference about the tail of a distribution"; Smith and
- * Weissman 1994, "Estimating the extremal index", for peaks of runs.
- */
-function chanceOfPeak(
-  longestUs: number,
-  {
-    waitUs,
-    runs,
-    ownUs,
-  }: { waitUs: Float64Array; runs: readonly Uint32Array[]; ownUs: Float64Array },
-): number {
-  const highUs = quantile(ownUs, HIGH)
-  const peaks = runs.flatMap((rows) => {
-    const high: number[] = []
-    let apart = MIN_APART
-    for (const message of rows) {
-      const us = waitUs[message]!
-      if (us <= highUs) apart++
-      else {
-        if (apart >= MIN_APART) high.push(us)
-        else high.push(Math.max(us, high.pop()!))
-        apart = 0
-      }
-    }
-    return high
-  })
-  const logs = sum(peaks, (us) => Math.log(us / highUs))
-  return peaks.length * (1 + Math.log(longestUs / highUs) / logs) ** -peaks.length
 }

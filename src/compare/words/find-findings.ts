@@ -185,7 +185,7 @@ export function groupFindings(
       consequences.map((draft) => finish(draft, i + 1, [])),
     ),
   )
-  const slow = slowRequests(sources.steps, drafts)
+  const slow = slowRequests(sources, drafts)
   const isTold = found.length > 0 || slow.slowStretch !== null || slow.fewSlow !== null
   return new Findings({
     findings,

@@ -27,13 +27,6 @@ export function stretchText(stretch: SlowStretch, flows: FlowSet): string {
   const counts = `(at other times ${of(outside)}, before ${of(before)})`
   const when = `from ${from} to ${to} ${isTimeOfDay ? 'UTC' : 'into the after period'}`
   const slowest = `one stretch may be chance. Slowest: ${stretch.examples.map(printable).join(', ')}.`
-  if (stretch.of === 'messages') {
-    return (
-      `Slow stretch: ${of(inside)} messages of ${where}, sent ${when}, ` +
-      `waited more than ${FAR} times the ${100 * SLOW}th percentile before ${counts}, ` +
-      `typically ${moreText(stretch.typicalUs, quantity)} than usual, outside response times; ${slowest}`
-    )
-  }
   // A slow call there need not make the request slow for its kind.
   const all = affected > inside.slow ? `, where ${grouped(affected)} requests were slow` : ''
   const told = { ...stretch, where: where && where + all }
@@ -50,10 +43,11 @@ export function fewSlowText(few: FewSlow, flows: FlowSet): string {
   const where = fewSlowWhere(few)
   const longest = few.of === 'calls' ? `the longest in ${where}` : 'the longest of their type'
   const told = { ...few, where: few.of === 'calls' ? null : where }
+  const only = few.condition === null ? '' : `, nearly all where ${few.condition}`
   const when = fewSlowWhen(few, flows)
   return (
     `Few but slow: ${counted(few.requests, 'request')} took more than ${FAR} times ${longest} before, ` +
-    `${slowText(told, flows.wholes(AFTER), quantity)}, but may be chance. ` +
+    `${slowText({ ...told, only }, flows.wholes(AFTER), quantity)}, but may be chance. ` +
     `${when === null ? '' : `They come ${when}. `}` +
     `Slowest: ${few.examples.map(printable).join(', ')}.`
   )
@@ -75,12 +69,17 @@ export function fewSlowWhen({ bursts }: FewSlow, flows: FlowSet): string | null 
 }
 
 function slowText(
-  { typicalUs, excessUs, where }: Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'where'>,
+  {
+    typicalUs,
+    excessUs,
+    where,
+    only = '',
+  }: Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'where'> & { readonly only?: string },
   after: number,
   quantity: Quantity,
 ): string {
   return (
-    `typically ${moreText(typicalUs, quantity)} than usual${where === null ? '' : `, mostly in ${where}`}. ` +
+    `typically ${moreText(typicalUs, quantity)} than usual${where === null ? '' : `, mostly in ${where}`}${only}. ` +
     `This adds ${formatAmount(excessUs / after, quantity)} to the mean`
   )
 }

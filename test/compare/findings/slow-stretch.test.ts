@@ -85,7 +85,7 @@ describe('six requests in which stock takes five seconds longer, apart in time',
     const alike = compared({ slowFrom: 0, slowEvery: 120, slowUs: 5_000_000 }, before)
     expect(alike.findings.fewSlow).toBeNull()
     const { steps } = rare
-    const told = slowRequests(steps, [{ kind: 'latency', services: ['stock'] } as never])
+    const told = slowRequests({ steps }, [{ kind: 'latency', services: ['stock'] } as never])
     expect(told).toEqual({ slowStretch: null, fewSlow: null })
   })
 })
@@ -112,7 +112,7 @@ describe.each([
 ])('of $pairs pairs of periods alike, whose slow requests come at any time', ({ pairs, tags }) => {
   test('none has a slow stretch or a few slow ones', { tags }, () => {
     const told = Array.from({ length: pairs }, (_, seed) => compared({}, {}, 100 + seed)).map(
-      ({ steps }) => slowRequests(steps, []),
+      ({ steps }) => slowRequests({ steps }, []),
     )
     expect(told.filter((one) => one.slowStretch ?? one.fewSlow)).toEqual([])
   })
@@ -209,7 +209,10 @@ test('requests that wait in a span within a service name that span', () => {
 test('a few slow requests name the span within a service that holds their time, too', () => {
   const after = { fromUs: LATER_US, slowUs: 5_000_000, slowEvery: 400, seed: 2 }
   const { steps } = compare(gateway('before'), gateway('after', after))
-  expect(slowRequests(steps, []).fewSlow).toMatchObject({ requests: 6, where: 'gateway verify' })
+  expect(slowRequests({ steps }, []).fewSlow).toMatchObject({
+    requests: 6,
+    where: 'gateway verify',
+  })
 })
 
 describe('a few slow requests of a quick kind', () => {

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { parquetWriteFile } from 'hyparquet-writer'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
-import { findSlowWaits } from '../../../src/compare/findings/slow-stretch.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
@@ -197,75 +196,6 @@ describe('messages that wait longer', () => {
     expect(titles(compare(shop(late), usual)).join('\n')).toMatch(
       /mail: messages for orders process wait \d+ ms less/,
     )
-  })
-})
-
-describe('messages that waited 20 s while consumers paused', () => {
-  const before = shop({ requests: 400 })
-  const paused = shop({ seed: 2, requests: 400, stuck: (i) => i >= 200 && i < 220, stuckUs: 2e7 })
-  const comparison = compare(before, paused)
-  const { findings, slowStretch } = comparison.findings
-
-  test('are no finding, and are told with who waited for whom, how many, how long and when they were sent', () => {
-    expect(findings).toEqual([])
-    expect(slowStretch).toMatchObject({
-      of: 'messages',
-      inside: { slow: 20, requests: 20 },
-      outside: { slow: 0, requests: 380 },
-      before: { slow: 0, requests: 400 },
-    })
-    expect(slowStretch!.typicalUs / 2e7).toBeCloseTo(1, 1)
-    const published = paused.spans.startUs.filter(
-      (_, span) => paused.operations.value(paused.spans.operation[span]!) === 'orders publish',
-    )
-    const sentUs = published.map((us) => Number(paused.epochNs) / 1e3 + us).sort()
-    expect(Math.abs(slowStretch!.fromUs - sentUs[200]!)).toBeLessThan(0.2e6)
-    expect(Math.abs(slowStretch!.untilUs - sentUs[219]!)).toBeLessThan(0.2e6)
-    expect(comparison.findings.text()).toMatch(
-      /^No lasting change found, but one slow stretch\. (.*\n)+Slow stretch: 20 of 20 messages of orders → (mail|shipping) orders process, sent from [\d:]+ to [\d:]+ UTC, waited more than 2 times the 99\.9th percentile before \(at other times 0 of 380, before 0 of 400\), typically (19\.\d|20) s longer than usual, outside response times; one stretch may be chance\. Slowest: /,
-    )
-  })
-
-  test('are told where the receiver has a clock of its own', () => {
-    const ahead = { seed: 2, requests: 400, stuckUs: 2e7, aheadUs: { h1: 3e5, h3: -3e5 } }
-    const after = shop({ ...ahead, stuck: (i) => i >= 200 && i < 220 })
-    expect(compare(before, after).findings.slowStretch).toMatchObject({
-      of: 'messages',
-      inside: { slow: 20, requests: 20 },
-    })
-  })
-
-  test('are not told where a finding is about who receives them, where before had such a stretch, or apart in time', () => {
-    const { flows } = comparison
-    const of = (service: string) => [{ kind: 'latency', services: [service] }] as never
-    expect(findSlowWaits(flows, of('orders'))?.of).toBe('messages')
-    expect(findSlowWaits(flows, [...of('mail'), ...of('shipping'), ...of('count')])).toBeNull()
-    expect(findSlowWaits(compare(paused, paused).flows, [])).toBeNull()
-    const apart = shop({ seed: 2, requests: 400, stuck: (i) => i % 20 === 0, stuckUs: 2e7 })
-    expect(findSlowWaits(compare(before, apart).flows, [])).toBeNull()
-  })
-
-  describe.each([
-    { seeds: 2, tags: [] },
-    { seeds: 40, tags: ['full'] },
-  ])('of $seeds periods', ({ seeds, tags }) => {
-    const title = 'are told of none of the pairs alike, on clocks alike, moved and of other hosts'
-    test(title, { tags }, () => {
-      const clocks: Shop[] = [
-        {},
-        { aheadUs: { h1: -3e5 } },
-        { aheadUs: { h3: 3e5 } },
-        { mailHosts: ['h5', 'h6'], aheadUs: { h5: 1e4, h6: -2e6 } },
-      ]
-      const told = Array.from({ length: seeds }, (_, i) => {
-        const usual = shop({ seed: 100 + i, requests: 400 })
-        return clocks.map((after) => {
-          const { flows } = compare(usual, shop({ seed: 140 + i, requests: 400, ...after }))
-          return findSlowWaits(flows, [])
-        })
-      })
-      expect(told.flat().filter((one) => one !== null)).toEqual([])
-    })
   })
 })
 
