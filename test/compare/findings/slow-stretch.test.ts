@@ -215,6 +215,25 @@ test('a few slow requests name the span within a service that holds their time, 
   })
 })
 
+test('a few slow requests name the host that all of them ran on, not one that others share', () => {
+  const period = (seed: number, isSlow: (index: number, host: string) => boolean) =>
+    record({ seed, requests: 900, fromUs: seed * 1e10 }, (r) => {
+      const host = r.pick(['h1', 'h2', 'h3'])
+      const us = isSlow(r.index, host) ? 1_000_000 : 0
+      return call('web GET', 2000, { host: 'w' }, [
+        call('stock LOOKUP', r.about(5000) + us, { host }),
+      ])
+    })
+  const usual = period(1, () => false)
+  const told = (isSlow: (index: number, host: string) => boolean) =>
+    compare(usual, period(2, isSlow)).findings
+  const pauses = (i: number) => i % 300 < 15
+  const ofOne = told((i, host) => pauses(i) && host === 'h2')
+  expect(ofOne.fewSlow?.condition).toBe('stock host = h2')
+  expect(ofOne.fewSlowText).toContain('in stock LOOKUP itself, nearly all where stock host = h2. ')
+  expect(told((i) => pauses(i) && i % 2 === 0).fewSlow?.condition ?? null).toBeNull()
+})
+
 describe('a few slow requests of a quick kind', () => {
   const period = (name: string, waitUs: number, fails = false) => {
     const given = { seed: name.length, requests: 960, everyUs: 250_000, fromUs: LATER_US, name }
