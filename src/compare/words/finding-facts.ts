@@ -260,7 +260,7 @@ export function partOfAll(finding: Finding, all: Whole): string {
 }
 
 /** Returns the uncertainty of the total change without some findings, in µs. */
-export function unsureUs(
+function unsureUs(
   { flows, requests }: Pick<Whole, 'flows' | 'requests'>,
   findings: readonly Finding[],
 ): number {

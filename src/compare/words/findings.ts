@@ -28,7 +28,7 @@ import type { ErrorChange } from '../steps/compare-errors.ts'
 import { slowSample } from '../steps/slow-sample.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import { errorWords, failuresText } from './error-words.ts'
-import { intervalText, lookText, OWN_P, shareText, unsureUs } from './finding-facts.ts'
+import { intervalText, lookText, OWN_P, shareText } from './finding-facts.ts'
 import { fewSlowText, stretchText } from './slow-words.ts'
 
 export const FINDINGS_OPTIONS = defineOptions({
@@ -346,44 +346,43 @@ const ALL_OF_IT = 0.995
 /** Below this share, they also say what nothing explains. */
 const MIN_EXPLAINED = 0.8
 
+/** Up to this share, which estimates may reach together, they explain all of a change. */
+const MAX_EXPLAINED = 1.2
+
+/** Says how the findings, the mix and the rest add up to the change: as shares, or else as amounts. */
 function accountedText(all: Findings): string | null {
-  const { findings, observedChangeUs, quantity, attributedUs } = all
-  const these = findings.length === 1 ? 'The finding' : 'Findings'
-  const share = attributedUs / observedChangeUs
+  const { findings, observedChangeUs, quantity, attributedUs, mixUs } = all
   const ofMix = mixShare(all)
   if (attributedUs === 0)
     return ofMix > 0 ? `${capitalized(mixOfAll(ofMix, observedChangeUs, quantity))}.` : null
-  if (!(share > 0)) {
-    const [own, others] = [attributedUs, observedChangeUs - attributedUs].map((us) =>
-      moreText(us, quantity),
-    )
-    return `${these} alone: ${own}; everything else: ${others}.`
-  }
+  const isOne = findings.length === 1
+  const these = isOne ? 'The finding' : 'Findings'
+  const share = attributedUs / observedChangeUs
   const isUnsure =
     sum(findings.filter(isOpen), (one) => Math.abs(one.contributionUs)) >
     MIN_TOLD * Math.abs(attributedUs)
-  const verb = isUnsure ? 'may explain' : findings.length === 1 ? 'explains' : 'explain'
-  const left = leftShare(all)
-  const restUs = left * observedChangeUs
-  const isMore = left < ALL_OF_IT - 1 && Math.abs(restUs) > unsureUs(all, findings)
-  if (share >= ALL_OF_IT && ofMix === 0 && !isMore) {
-    const total = findings.length === 1 ? 'its estimate is' : 'the estimates add up to'
-    const isOver = share > 2 - MIN_EXPLAINED
-    return `${these} ${verb} all of it${isOver ? `: ${total} ${percent(share)}` : ''}.`
+  const told = (verb: string, isSingular: boolean) => (isSingular ? `${verb}s` : verb)
+  if (share > 0 && ofMix >= 0 && share + ofMix <= MAX_EXPLAINED) {
+    const explain = isUnsure ? 'may explain' : told('explain', isOne)
+    if (share >= ALL_OF_IT && ofMix === 0) return `${these} ${explain} all of it.`
+    const mix = ofMix === 0 ? '' : `, the changed request mix ${percent(ofMix)}`
+    const left = all.unexplainedShare
+    return `${these} ${explain} ${percent(share)} of it${mix}${left > 0 ? `; ${percent(left)} is unexplained` : ''}.`
   }
-  if (share > 1 && ofMix < 0) {
-    return `${these} ${verb} more than all of it; ${mixText(ofMix)} of it.`
-  }
-  const elsewhere = `everything else takes ${moreText(restUs, quantity)}`
-  if (isMore && ofMix === 0) return `${these} ${verb} more than all of it: ${elsewhere}.`
-  const mix = ofMix === 0 ? '' : `, ${mixText(ofMix, '')}`
-  const rest =
-    all.unexplainedShare > 0
-      ? `; ${percent(left)} is unexplained`
-      : isMore
-        ? `, together more than all of it: ${elsewhere}`
-        : ''
-  return `${these} ${verb} ${percent(share)} of it${mix}${rest}.`
+  const amount = (us: number, verb: string) => `${verb} ${formatAmount(Math.abs(us), quantity)}`
+  const verbOf = (us: number) => (us > 0 ? 'add' : 'save')
+  const ownVerb = verbOf(attributedUs)
+  const ofMixUs = ofMix === 0 ? 0 : mixUs
+  const others = [
+    ['the changed request mix', ofMixUs],
+    ['everything else', observedChangeUs - attributedUs - ofMixUs],
+  ] as const
+  return `${[
+    `${these} ${amount(attributedUs, isUnsure ? `may ${ownVerb}` : told(ownVerb, isOne))}`,
+    ...others.flatMap(([name, us]) =>
+      us === 0 ? [] : `${name} ${amount(us, told(verbOf(us), true))}`,
+    ),
+  ].join(', ')}.`
 }
 
 /**
