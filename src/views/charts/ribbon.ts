@@ -3,7 +3,7 @@ import { allVisits, operationAt, type ShapeVisits } from '../../calls/visits.ts'
 import { type Account, accountOf } from '../../compare/account.ts'
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { Comparison } from '../../compare/comparison.ts'
-import type { Finding } from '../../compare/findings/finding.ts'
+import type { Finding, FindingStep } from '../../compare/findings/finding.ts'
 import { isSame } from '../../compare/steps/call-order.ts'
 import { rootTypes } from '../../compare/steps/root-types.ts'
 import { OptionError } from '../../core/errors.ts'
@@ -491,12 +491,32 @@ const MAX_NAME = 46
 export function ribbonLines(comparison: Comparison, width: number): string[] {
   const { account, flows } = comparison
   if (!ribbonIsClear(comparison)) return []
-  const parts = ribbonParts(account, { limit: BLOCKS.length, longest: MAX_NAME })
+  const { findings } = comparison.findings
+  const parts = ribbonParts(account, { limit: BLOCKS.length, longest: MAX_NAME }).map((part) => ({
+    ...part,
+    name: part.name + ranksText(part, findings),
+  }))
   return blockLines(parts, {
     width,
     amount: (us) => formatAmount(us, flows.quantity),
     signed: (us) => signedAmount(us, flows.quantity),
   })
+}
+
+/** Writes the ranks of the findings about a part that changed, of several: ` (#1)`. */
+function ranksText({ change, steps }: RibbonPart, findings: readonly Finding[]): string {
+  const isOf = (one: Pick<FindingStep, 'service' | 'operation'> & Partial<FindingStep>) =>
+    steps.some(
+      (step) =>
+        step.service === one.service &&
+        (one.part === 'within' || step.operation === one.operation) &&
+        (one.kind === undefined || step.kind === one.kind),
+    )
+  const isAbout = (finding: Finding) =>
+    finding.steps.some(isOf) || finding.calls.some(({ call }) => call !== null && isOf(call))
+  const told = change === 'little' || findings.length < 2 ? [] : findings
+  const ranks = told.filter(isAbout).map(({ rank }) => `#${rank}`)
+  return ranks.length === 0 ? '' : ` (${ranks.join(', ')})`
 }
 
 /** Parts of two means that follow each other, as two lines of blocks on one scale; a third names what changed. */

@@ -239,6 +239,13 @@ describe('a ribbon as text', () => {
     expect(after).toMatch(/^after {2}░+█+░+▓+░ 1\.22 ms$/)
   })
 
+  test('names the findings of its parts where there are several', () => {
+    const comparison = compareShops({}, { stockUs: 1300, payUs: 2600 })
+    expect(comparison.findings.findings).toHaveLength(2)
+    const [, , names] = ribbonLines(comparison, 100)
+    expect(names).toMatch(/ (stock|pay): \w+ \(#1\) .* (stock|pay): \w+ \(#2\) /)
+  })
+
   test('shortens a name that is too long for the line', () => {
     const long = 'x'.repeat(300)
     const period = (us: number) => chain([long, 'B'], Array(20).fill(us))
