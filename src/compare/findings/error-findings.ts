@@ -65,13 +65,16 @@ export function errorFindings(
     const seen = new Set([service])
     const withIt = change.passedOn.flatMap((passed): Draft | [] => {
       const { service: caller } = passed.of
-      if (seen.has(caller)) return []
+      const size = rateSize(passed, 'call')
+      const [low, high] = size.interval
+      // A failure or two of a caller may be chance.
+      if (seen.has(caller) || low * high <= 0) return []
       seen.add(caller)
       return {
         ...origin,
         evidence: { ...evidence, passed, counts: passed },
         key: JSON.stringify([kind, service, caller]),
-        size: rateSize(passed, 'call'),
+        size,
         services: [caller, service],
         calls: [findingCall({ ...passed, kind: 'fails with', previous: of, call: null })],
       }
