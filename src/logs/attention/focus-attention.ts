@@ -273,22 +273,6 @@ export class Attention extends columnarStage<{
       second: ({ nodes }) => nodes[2]?.name ?? '',
     })
   }
-
-  /** Returns one row per graph and variable. */
-  nodeTable(): StageTable {
-    const rows = this.graphs.flatMap(({ kind, featureType: feature, nodes }) =>
-      nodes.map((node) => ({ ...node, kind, feature, variable: node.name })),
-    )
-    return rowTable(rows, own('kind feature variable t significant divergence term'))
-  }
-
-  /** Returns one row per graph and dependency. */
-  edgeTable(): StageTable {
-    const rows = this.graphs.flatMap(({ kind, featureType: feature, edges }) =>
-      edges.map((edge) => ({ ...edge, kind, feature })),
-    )
-    return rowTable(rows, own('kind feature from to weight r2 directed inTree'))
-  }
 }
 
 /** Returns the spanning tree of a graph, depth first; what adds more to the score comes first. */

@@ -16,15 +16,6 @@ export interface SkippedLines {
   readonly first: readonly SkippedLine[]
 }
 
-/** Messages of one variable that had no finite time or value, and were left out. */
-interface RefusedMessages {
-  readonly kind: VariableKind
-  readonly name: string
-  readonly count: number
-  /** First field left out: its value and its instance. */
-  readonly example: string
-}
-
 /** Variable with too many messages in an instance to keep them all. */
 export interface ThinnedVariable {
   readonly kind: VariableKind
@@ -50,7 +41,6 @@ interface LogReportData {
   readonly lines: number
   readonly messages: Readonly<Record<VariableKind, number>>
   readonly skipped: readonly SkippedLines[]
-  readonly refused: readonly RefusedMessages[]
   /** Medians and snapshots of these are of a sample of their messages. */
   readonly thinned: readonly ThinnedVariable[]
   readonly emptyInstances: readonly string[]
@@ -82,12 +72,6 @@ export class LogReport extends columnarStage<LogReportData>() {
         effect: reason.startsWith('ends') ? 'read in part' : 'line skipped',
         count,
         example: first === undefined ? '' : `${describePlace(first)}${first.text}`,
-      })),
-      ...this.refused.map(({ kind, name, count, example }) => ({
-        issue: `${kind} ${name} without a finite ${kind === 'event' ? 'time' : 'time and value'}`,
-        effect: 'message skipped',
-        count,
-        example,
       })),
       ...this.thinned.map(({ kind, name, instances, stride }) => ({
         issue: `${kind} ${name} has very many messages`,
@@ -122,7 +106,6 @@ export class ReadingNotes {
   readonly sharedFiles: string[] = []
   readonly fieldsLeftOut: FieldLeftOut[] = []
   readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
-  readonly #refused = new Map<string, RefusedMessages & { count: number }>()
 
   /** Notes lines that gave no message, by the first of them; the first few of each reason are kept. */
   skip(reason: string, line: SkippedLine, count = 1): void {
@@ -135,16 +118,10 @@ export class ReadingNotes {
     entry.first.push({ ...line, text: ` ${shown}`.slice(1) })
   }
 
-  refuse(kind: VariableKind, name: string, example: () => string): void {
-    const key = `${kind} ${name}`
-    getOrInsert(this.#refused, key, () => ({ kind, name, count: 0, example: example() })).count++
-  }
-
   get data(): Notes {
     const { lines, unreadFiles, inBothClasses, sharedFiles, fieldsLeftOut } = this
     const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))
-    const refused = [...this.#refused.values()]
-    return { lines, skipped, refused, unreadFiles, inBothClasses, sharedFiles, fieldsLeftOut }
+    return { lines, skipped, unreadFiles, inBothClasses, sharedFiles, fieldsLeftOut }
   }
 }
 

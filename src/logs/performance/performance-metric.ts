@@ -1,17 +1,17 @@
 import { greatest, group, max, mean, min, sum } from 'd3-array'
 import { patternSource } from '../../core/code-literals.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
-import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
-import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
+import { custom, defineOptions } from '../../core/options.ts'
 import { counted, grouped, percent, shortText } from '../../core/words.ts'
 import { moments } from '../../stats/moments.ts'
-import { repeats } from '../features/asked-field.ts'
 import {
   EVENT_FEATURES,
   type Feature,
   isEventTime,
   isShareOfRun,
   STATE_FEATURES,
+  type StateFeature,
+  type Summary,
   type VariableKind,
   WAIT_NAME,
 } from '../features/features.ts'
@@ -69,28 +69,27 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
     const name = unlike('run time', [...logs.events.names, ...logs.states.names])
     return { name, values: logs.runTimeUs, unit: 'absolute time' }
   }
-  const field = typeof metric === 'string' ? metric : String(metric?.variable)
-  const ofEvents = statesOfField(logs, field)
-  if (ofEvents.length > 1) {
-    const feature = typeof metric === 'string' ? 'mean' : requireFeature(metric).feature
-    return fieldOfEvents(logs, field, { feature, states: ofEvents })
-  }
-  const { variable: given, feature } =
-    typeof metric === 'string'
-      ? { variable: metric, feature: mainFeature(logs, fullName(logs, metric)) }
-      : requireFeature(metric)
-  const variable = fullName(logs, given)
-  const isState = (STATE_FEATURES as readonly Feature[]).includes(feature)
-  const kind = isState ? 'state' : 'event'
-  const { features, index } = requireVariable(logs, kind, variable)
-  const quantity = logs.unitOf(variable)
+  const { variable: given, feature: asked } =
+    typeof metric === 'string' ? { variable: metric } : requireFeature(metric)
+  const ofEvents = statesOfField(logs, given)
+  const isField = ofEvents.length > 1
+  const name = isField ? given : fullName(logs, given)
+  const feature = asked ?? (isField ? 'mean' : mainFeature(logs, name))
+  const kind = (STATE_FEATURES as readonly Feature[]).includes(feature) ? 'state' : 'event'
+  const states = kind === 'event' ? [] : isField ? ofEvents : [name]
+  const values = isField
+    ? fieldOfEvents(logs, name, { feature, states })
+    : requireVariable(logs, kind, name).of(feature)
+  const quantity = logs.unitOf(states[0] ?? name)
+  const others = kind === 'state' ? logs.events.names : logs.states.names
+  const all = [...states, ...states.flatMap((state) => copiesOf(logs, state, feature))]
   return {
     // The variable's own name, unless there is an event and a state of that name.
-    name: unlike(variable, logs.features(isState ? 'event' : 'state').names),
-    values: features.of(index, feature),
+    name: unlike(name, others),
+    values,
     unit: unitOf(feature),
-    ...(isState && quantity !== undefined && { quantity }),
-    variable: { kind, name: variable, feature },
+    ...(kind === 'state' && quantity !== undefined && { quantity }),
+    variable: { kind, name, feature, ...(kind === 'state' && { states: all }) },
   }
 }
 
@@ -123,9 +122,8 @@ const MAX_NAME_LENGTH = 70
 function inBothClasses(logs: LogSet, kind: VariableKind): string[] {
   const features = logs.features(kind)
   return features.names.filter((_, variable) => {
-    const classes = new Set<unknown>()
-    for (const instance of features.entries(variable).instances) classes.add(logs.classOf[instance])
-    return classes.size === LOG_CLASSES.length
+    const classes = features.rows(variable, []).map(({ instance }) => logs.classOf[instance])
+    return new Set(classes).size === LOG_CLASSES.length
   })
 }
 
@@ -179,41 +177,50 @@ function fieldOfEvents(
   logs: LogSet,
   field: string,
   { feature, states }: { readonly feature: Feature; readonly states: readonly string[] },
-): PerformanceMetric {
+): Float64Array {
   if (feature !== 'maximum' && feature !== 'minimum' && feature !== 'mean') {
     const wanted = `maximum, minimum or mean: ${states.length} events have ${show(field)}`
     throw new OptionError('metric.feature', feature, wanted)
   }
-  const ownOf = (row: Readonly<Record<typeof feature, number>>) => row[feature]
-  const rowsOf = (name: string) =>
-    logs.states.rows(logs.states.indexOf(name)!, [feature, 'records'])
+  const rows = states.flatMap((name) => rowsOf(logs, name, [feature, 'records']))
+  const byInstance = group(rows, ({ instance }) => instance)
   const choose = feature === 'maximum' ? max : min
-  const byInstance = group(states.flatMap(rowsOf), ({ instance }) => instance)
-  const values = Float64Array.from(logs.instances, (_, instance) => {
-    const own = (byInstance.get(instance) ?? []).filter((row) => !Number.isNaN(ownOf(row)))
-    const found =
-      feature === 'mean'
-        ? sum(own, (row) => ownOf(row) * row.records) / sum(own, ({ records }) => records)
-        : choose(own, ownOf)
-    return found ?? Number.NaN
+  return Float64Array.from(logs.instances, (_, instance) => {
+    const own = (byInstance.get(instance) ?? []).filter((row) => !Number.isNaN(row[feature]))
+    const records = sum(own, (row) => row.records)
+    if (feature === 'mean') return sum(own, (row) => row.mean * row.records) / records
+    return choose(own, (row) => row[feature]) ?? Number.NaN
   })
-  const copies = states.flatMap((name) => {
-    const own = new Map(rowsOf(name).map((row) => [row.instance, ownOf(row)]))
-    const numbered = `${name.slice(0, -field.length - 1)} #`
-    return logs.states.names.filter((other) => {
-      if (!other.startsWith(numbered)) return false
-      const pairs = rowsOf(other).map((row) => [ownOf(row), own.get(row.instance)])
-      return repeats(pairs.filter((pair): pair is [number, number] => pair[1] !== undefined))
+}
+
+function rowsOf<T extends StateFeature | Summary>(logs: LogSet, name: string, types: readonly T[]) {
+  return logs.states.rows(logs.states.indexOf(name) as number, types)
+}
+
+/** The units in which a time or a size may stand once more. */
+const SCALES = [1, 1e3, 1e-3, 1e6, 1e-6]
+/** Smallest multiple of its rounding unit at which equal values are hardly chance. */
+const MIN_UNITS = 10
+
+/** Returns other states of a state's event that repeat its number in each instance, but for unit and rounding. */
+function copiesOf(logs: LogSet, state: string, feature: Feature): string[] {
+  const event = logs.events.names.find((one) => state.startsWith(`${one}.`))
+  if (event === undefined || logs.states.indexOf(state) === undefined) return []
+  const type = feature as StateFeature
+  const own = new Map(rowsOf(logs, state, [type]).map((row) => [row.instance, row[type]]))
+  const unitOf = (value: number) => 10 ** -(String(value).split('.')[1]?.length ?? 0)
+  return logs.states.names.filter((other) => {
+    if (other === state || ![' #', '.'].some((sign) => other.startsWith(`${event}${sign}`)))
+      return false
+    const pairs = rowsOf(logs, other, [type]).flatMap((row) => {
+      const same = own.get(row.instance)
+      return same === undefined ? [] : [[row[type], same] as const]
     })
+    return (
+      pairs.some(([value]) => value >= MIN_UNITS * unitOf(value)) &&
+      SCALES.some((by) => pairs.every(([value, of]) => Math.abs(value - by * of) <= unitOf(value)))
+    )
   })
-  const quantity = logs.unitOf(states[0] ?? field)
-  return {
-    name: unlike(field, logs.events.names),
-    values,
-    unit: 'value',
-    ...(quantity !== undefined && { quantity }),
-    variable: { kind: 'state', name: field, feature, states: [...states, ...copies] },
-  }
 }
 
 function mainFeature({ events, states }: LogSet, name: string): Feature {
@@ -244,7 +251,7 @@ function unitOf(feature: Feature): PerformanceMetric['unit'] {
 function requireVariable(logs: LogSet, kind: VariableKind, name: string) {
   const features = logs.features(kind)
   const index = features.indexOf(name)
-  if (index !== undefined) return { features, index }
+  if (index !== undefined) return { of: (feature: Feature) => features.of(index, feature) }
   const { events, states } = logs
   const all = [...events.names, ...states.names]
   const near = all.slice(0, MAX_SHOWN).map((each) => show(shortText(each, MAX_NAME_LENGTH)))
@@ -260,67 +267,34 @@ function requireVariable(logs: LogSet, kind: VariableKind, name: string) {
   )
 }
 
-type ClassTail = { readonly class: LogClass | 'both' } & ReturnType<typeof heavyTail>
-
 /**
  * Tells whether a few instances perform far worse, or better, than the rest, which averages hide: how
  * many lie outside mean ± 3σ, in each period and in both together.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.1.
  */
-export function metricTail(
-  logs: LogSet,
-  options: Partial<OptionsOf<typeof METRIC_OPTIONS>> = {},
-): MetricTail {
-  const metric = performanceMetric(logs, readOptions(METRIC_OPTIONS, options).metric)
-  const classes = LOG_CLASSES.map((logClass, code) => ({
-    class: logClass,
-    ...heavyTail(metric.values.filter((_, instance) => logs.classOf[instance] === code)),
+export function metricTail(logs: LogSet, metric: PerformanceMetric): MetricTail {
+  const { name, unit, values } = metric
+  const classes = LOG_CLASSES.map((whose, code) => ({
+    whose: ` ${whose}`,
+    ...heavyTail(values.filter((_, instance) => logs.classOf[instance] === code)),
   }))
-  const tails = [...classes, { class: 'both' as const, ...heavyTail(metric.values) }]
-  return new MetricTail({ metric, tails })
+  const heavy = [...classes, { whose: '', ...heavyTail(values) }].find(({ isHeavy }) => isHeavy)
+  if (heavy === undefined) return { metric, isHeavy: false, suggestion: '' }
+  const { whose, outliers, count, fraction } = heavy
+  const weigh = values.some((value) => value < 0)
+    ? 'weights, a number for each instance, make them count'
+    : `weights: 'latency' makes the ${unit === 'value' ? 'large' : 'slow'} ones count`
+  const suggestion = `${grouped(outliers)} of ${grouped(count)} instances${whose} (${percent(fraction)}) have a ${shortText(name, MAX_NAME_LENGTH)} beyond three standard deviations, and averages do not show them; ${weigh}.`
+  return { metric, isHeavy: true, suggestion }
 }
 
-/** Result of `metricTail`. */
-export class MetricTail extends columnarStage<{
+export interface MetricTail {
   readonly metric: PerformanceMetric
-  /** Before, after, and both together. */
-  readonly tails: readonly ClassTail[]
-}>() {
   /** Whether the tail of a class, or of both together, is heavy. */
-  get isHeavy(): boolean {
-    return this.tails.some((tail) => tail.isHeavy)
-  }
-
-  of(logClass: ClassTail['class']): ClassTail {
-    const found = this.tails.find((tail) => tail.class === logClass)
-    if (found === undefined) throw new FlowdeltaError(`There is no tail of ${logClass}.`)
-    return found
-  }
-
-  /** Suggestion for a heavy tail, in a sentence; empty without one. */
-  get suggestion(): string {
-    const heavy = this.tails.find((tail) => tail.isHeavy)
-    if (heavy === undefined) return ''
-    const { outliers, count, fraction } = heavy
-    const { name, unit, values } = this.metric
-    const ofThese = unit === 'value' ? 'large' : 'slow'
-    const weigh = values.some((value) => value < 0)
-      ? 'weights, a number for each instance, make them count'
-      : `weights: 'latency' makes the ${ofThese} ones count`
-    const whose = heavy.class === 'both' ? '' : ` ${heavy.class}`
-    return `${grouped(outliers)} of ${grouped(count)} instances${whose} (${percent(fraction)}) have a ${shortText(name, MAX_NAME_LENGTH)} beyond three standard deviations, and averages do not show them; ${weigh}.`
-  }
-
-  /** Returns one row per class, and one for both together. */
-  table(): StageTable {
-    return rowTable(this.tails, {
-      class: 'class',
-      instances: 'count',
-      ...own('outliers fraction'),
-      heavy: 'isHeavy',
-    })
-  }
+  readonly isHeavy: boolean
+  /** What to do about a heavy tail, in a sentence; empty without one. */
+  readonly suggestion: string
 }
 
 /** Distance beyond which a normal distribution has 0.27 % of its values: four times that is a heavy tail. */
@@ -374,7 +348,7 @@ function recordColumns(logs: LogSet, { variable }: PerformanceMetric) {
     const index = logs.states.indexOf(state)
     const isCopy = state !== name && !state.endsWith(`.${name}`)
     if (index === undefined || isCopy) return []
-    return [{ state, rows: logs.states.rows(index, ['records', 'mean', 'median', 'p99']) }]
+    return [{ state, rows: rowsOf(logs, state, ['records', 'mean', 'median', 'p99']) }]
   })
 }
 

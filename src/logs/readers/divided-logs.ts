@@ -115,9 +115,6 @@ export class DividedLogs {
   constructor(division: Division, builder: LogBuilder) {
     this.#division = division
     this.#builder = builder
-    const number = division.badIf.find(({ op }) => op in FEATURES)
-    if (number !== undefined)
-      builder.classedBy(number.attribute, FEATURES[number.op] as StateFeature)
     this.#tests = division.badIf.map((asked) => {
       const positive = POSITIVE[asked.op]
       const isNegated = positive !== undefined
@@ -205,9 +202,8 @@ export class DividedLogs {
       const limit = Number(sorted[Math.max(1, Math.round(share * sorted.length)) - 1])
       return (i: number) => Number(values[i]) >= limit
     })
-    const metric =
+    this.#builder.metric =
       slowest[0]?.metric ?? open.find(({ asked }) => asked.op in FEATURES)?.asked.attribute
-    if (metric !== undefined) this.#builder.performanceIs(metric)
     return (i) => [...tests, ...most].every((test) => test(i))
   }
 
@@ -215,6 +211,12 @@ export class DividedLogs {
   finish(): void {
     const { windowUs, isByBad } = this.#division
     const isSlow = this.#byPerformance()
+    const number = this.#tests.findIndex(({ asked }) => asked.op in FEATURES)
+    const { asked } = this.#tests[number] ?? {}
+    if (asked !== undefined && this.#known.has(number)) {
+      const feature = FEATURES[asked.op] as StateFeature
+      this.#builder.metric = { variable: asked.attribute, feature }
+    }
     for (const instance of isByBad ? this.#builder.kept() : []) {
       const held = this.#held[instance] ?? 0
       const isBad = this.#tests.every(

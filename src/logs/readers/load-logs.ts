@@ -67,7 +67,7 @@ export interface LogsToCompare {
  *   after: { name: 'node 2', bytes: '{"time":0,"name":"start"}\n{"time":70,"name":"queue","value":8}' },
  * })
  * logs.counts // { before: 1, after: 1 }
- * logs.states.values('maximum') // Float64Array(2) [ 3, 8 ]
+ * logs.states.of(0, 'maximum') // Float64Array(2) [ 3, 8 ]
  */
 export async function loadLogs(
   logs: LogsToCompare | LogPaths,
