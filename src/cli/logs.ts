@@ -248,7 +248,7 @@ const FAIL_FLAGS = defineOptions({
   ),
 })
 
-const { template, fields, derive, ...READ_OPTIONS } = LOG_READ_OPTIONS
+const { template, fields, derive: _derive, ...READ_OPTIONS } = LOG_READ_OPTIONS
 const FIELD_FLAGS = defineOptions({
   template: {
     ...template,
@@ -259,12 +259,6 @@ const FIELD_FLAGS = defineOptions({
     ...fields,
     flag: 'fields <role=field,...>',
     sentence: 'Fields of JSON lines, logfmt and CSV: time=F,name=F,value=F,instance=F',
-  },
-  derive: {
-    ...derive,
-    flag: 'derive <name=expression...>',
-    sentence:
-      "States to add, computed from others: 'bytes each = bytes / sent', with / * + or - between two names or numbers; a state counts as its mean, an event as its number",
   },
 })
 

@@ -252,40 +252,6 @@ function readerAroundTime(
   }
 }
 
-/** Parts that a line must follow, its time among them, to be close to a layout. */
-const MIN_PARTS = 2
-
-/** Returns the layout that lines follow furthest, for two parts at least, and where the first of them leaves it. */
-export function closestLayout(lines: readonly string[], dateFormat: string): string | undefined {
-  const [first] = lines
-  if (first === undefined) return undefined
-  const time = timeSource(dateFormat)
-  let best = { name: '', parts: 0, rest: '' }
-  for (const [name, pattern] of LAYOUTS) {
-    const beginnings = beginningsOf(pattern, time)
-    const reached = lines.map((line) => beginnings.findLast(({ source }) => source.test(line)))
-    const parts = reached.reduce((sum, one) => sum + (one?.parts ?? 0), 0) / lines.length
-    if (parts <= best.parts) continue
-    best = { name, parts, rest: first.slice(reached[0]?.source.exec(first)?.[0].length ?? 0) }
-  }
-  if (best.parts < MIN_PARTS) return undefined
-  return `closest is ${best.name}, but for ${JSON.stringify(best.rest.slice(0, 40))}`
-}
-
-/** Returns patterns of a line's beginning up to each part from the time on, except parts within groups. */
-function beginningsOf(pattern: string, time: string): { parts: number; source: RegExp }[] {
-  const ends = Array.from(pattern.matchAll(PART), (found) => found.index + found[0].length)
-  return ends.flatMap((end, i) => {
-    const beginning = pattern.slice(0, end)
-    if (!beginning.includes('{time')) return []
-    try {
-      return [{ parts: i + 1, source: new RegExp(`^(?:${compiled(beginning, time, [])})`) }]
-    } catch {
-      return []
-    }
-  })
-}
-
 function timeSource(dateFormat: string): string {
   const dates = dateFormat === 'auto' ? KNOWN_TIMES : `(?:${datePattern(dateFormat).source})`
   return `(?:${dates}|${EPOCH}|${UPTIME})`

@@ -1,6 +1,5 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 import { memoized, remembered } from '../../core/remembered.ts'
-import { type GrowingColumn, growingUint32 } from '../../traces/growing-columns.ts'
 import type { Level } from '../features/features.ts'
 import type { LogField } from '../features/field-variables.ts'
 import { DEFAULT_MASKS, Masker } from './drain/log-templates.ts'
@@ -92,9 +91,7 @@ interface Form {
 export class LinePlans {
   readonly #masker = new Masker(DEFAULT_MASKS)
   readonly #forms = new Map<number, Form>()
-  readonly #plans: LinePlan[] = []
-  /** Plan numbers from 1 of a file's lines, in their order, 0 for none: what a second reading need not look for. */
-  readonly #tracks = new WeakMap<object, GrowingColumn<Uint32Array>>()
+  #plans = 0
   #key = 0
   #check = 0
   #bits = 0
@@ -128,36 +125,13 @@ export class LinePlans {
     return plans.length === MAX_VARIANTS || ++form.lines < MIN_LINES ? 'none' : 'learn'
   }
 
-  /** Begins to keep which lines of a file have which plan. */
-  keepTrack(file: object): GrowingColumn<Uint32Array> {
-    const track = growingUint32()
-    this.#tracks.set(file, track)
-    return track
-  }
-
-  /** Returns a function for the plans of the lines of a file, one after the other, if they were kept. */
-  inTrack(file: object): ((line: LineBytes) => LinePlan | undefined) | undefined {
-    const track = this.#tracks.get(file)
-    let next = 0
-    return (
-      track &&
-      ((line) => {
-        const plan = this.#plans[track.values[next++]! - 1]
-        return plan?.length === line.length ? plan : undefined
-      })
-    )
-  }
-
   /** Makes a plan of the line that `find` was given last. */
   learn(text: string, read: Reader): void {
     // The numbers are still those of `find`.
     const form = this.#forms.get(this.#key) as Form
     const plan = this.#planOf(text, read)
     if (plan === undefined) form.isHopeless = true
-    else {
-      form.plans.push(plan)
-      this.#plans.push(plan)
-    }
+    else form.plans.push(plan)
   }
 
   #planOf(text: string, read: Reader): LinePlan | undefined {
@@ -196,7 +170,7 @@ export class LinePlans {
       }
     }
     return {
-      id: this.#plans.length,
+      id: this.#plans++,
       length: text.length,
       time,
       name,

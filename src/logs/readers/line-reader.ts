@@ -47,8 +47,6 @@ export class LineReader {
   /** Layouts of earlier lines, in their order. */
   #usual: readonly LineLayout[] = []
   readonly #plans: LinePlans | undefined
-  readonly #track: ReturnType<LinePlans['keepTrack']> | undefined
-  readonly #inTrack: ReturnType<LinePlans['inTrack']>
   /** Result of `bytes` for the next line. */
   #found: Found = 'none'
   readonly #endOfTime: TimeFinder
@@ -56,14 +54,12 @@ export class LineReader {
   #columns: readonly string[] = []
 
   constructor(options: LineOptions) {
-    const { format, settings, sink, source } = options
+    const { format, settings } = options
     const isOnlyRecords = format === settings.format && RECORDS.has(format)
     this.#options = options
     this.#streams = new MessageStreams(options)
     this.#draft = new LogDraft(settings)
     this.#plans = plansFor(settings, format)
-    if (source !== undefined && sink.isTimeless) this.#track = this.#plans?.keepTrack(source)
-    else if (source !== undefined) this.#inTrack = this.#plans?.inTrack(source)
     if (settings.template.length > 0) this.#layouts = settings.template.map(templateLayout)
     else this.#layouts = isOnlyRecords ? [] : lineLayouts(settings.dateFormat)
     this.#endOfTime = timeFinder(settings.dateFormat)
@@ -72,11 +68,9 @@ export class LineReader {
 
   /** Takes one line as bytes, if lines of its form are known; whether it did. */
   bytes(line: LineBytes): boolean {
-    const found = this.#inTrack?.(line) ?? this.#plans?.find(line) ?? 'none'
+    const found = this.#plans?.find(line) ?? 'none'
     this.#found = found
-    const isTaken = typeof found === 'object' && this.#streams.replay(found, line)
-    this.#track?.push(isTaken ? found.id + 1 : 0)
-    return isTaken
+    return typeof found === 'object' && this.#streams.replay(found, line)
   }
 
   /** Ends the bytes of the lines before: they may change. */

@@ -25,7 +25,7 @@ const MAX_DEPTH = 6
 const MAX_NESTED = 1 << 16
 
 /** Roles of fields, by their paths and by the given settings. */
-const rolesOf = remembered(({ time, name, value, numbers, instance }: ReadSettings) =>
+const rolesOf = remembered(({ time, name, value, instance }: ReadSettings) =>
   memoized((path: string): DraftRole => {
     const found = roleOf(path)
     const isGiven = (given: string | null | undefined) =>
@@ -42,8 +42,6 @@ const rolesOf = remembered(({ time, name, value, numbers, instance }: ReadSettin
     ) {
       role = undefined
     }
-    if (numbers.length > 0 && role === undefined)
-      role = numbers.includes(path) ? undefined : 'context'
     const isInstance =
       isGiven(instance) || found.key === instance || path === `resource.${instance}`
     return { role: role ?? 'field', rank, key: found.key, isInstance }

@@ -26,12 +26,10 @@ export const LOG_FIELD_OPTIONS = defineOptions({
   name: optionalText(
     'Field of names; by default event, name, msg, message or body, of which the last three are free text',
   ),
-  value: custom<string | readonly string[]>({
+  value: text({
     default: 'value',
-    sentence:
-      'Field that makes a message a state message; with several, each is a state variable name.field, besides the event',
-    accepts: (value) => [value].flat().every((one) => typeof one === 'string'),
-    expected: 'the name of a field, or a list of them',
+    sentence: 'Field that makes a message a state message',
+    flag: null,
   }),
   instance: optionalText('Same as `instance`'),
 })
@@ -81,7 +79,6 @@ export const LOG_READ_OPTIONS = defineOptions({
       value !== null &&
       Object.values(value).every((one) => typeof one === 'function'),
     expected: 'an object of functions',
-    parse: derivedStates,
   }),
   fields: custom<LogFields>({
     default: {},
@@ -154,9 +151,7 @@ export function readSettings(given: LogReadOptions) {
       'the field that `fields.instance` names, or only one of the two',
     )
   }
-  const { value } = fields
   const division = readDivision(options)
-  const isOneValue = typeof value === 'string'
   const settings = {
     timeZone,
     dateFormat,
@@ -165,8 +160,6 @@ export function readSettings(given: LogReadOptions) {
     format: template.length > 0 ? 'text' : format,
     /** The field, `undefined` for the path. */
     instance: instance === 'path' ? undefined : instance,
-    /** Whether a table without that field cannot be read. */
-    needsInstance: true,
     /** Division of messages into instances and classes, if any. */
     division,
     /** Whether each path is a log of its own, whatever windows it is cut into. */
@@ -182,9 +175,7 @@ export function readSettings(given: LogReadOptions) {
     time: fields.time,
     name: fields.name,
     /** The field that makes a state message. */
-    value: isOneValue ? value : undefined,
-    /** Fields that are state variables in addition to an event. */
-    numbers: isOneValue ? [] : value,
+    value: fields.value,
     templates: templates ?? 'mined',
     mining: readOptions(MINING_OPTIONS, options.mining, 'mining.'),
     /** Whether a field of this name holds free text. */
@@ -227,51 +218,16 @@ function compiledTemplate(template: RegExp | string): RegExp {
   }
 }
 
-const OPERATORS: Readonly<Record<string, (a: number, b: number) => number>> = {
-  '/': (a, b) => a / b,
-  '*': (a, b) => a * b,
-  '+': (a, b) => a + b,
-  '-': (a, b) => a - b,
-}
-
-/** Reads `NAME = A / B`; names may have signs in them that no spaces surround. */
-function derivedStates(given: string, others: DerivedStates): DerivedStates {
-  const [, name = '', left = '', sign = '', right = ''] =
-    /^\s*(.+?)\s*=\s*(.+?)\s+([-/*+])\s+(.+?)\s*$/.exec(given) ?? []
-  const compute = OPERATORS[sign]
-  if (compute === undefined) {
-    throw new FlowdeltaError("Say 'NAME = A / B', with spaces around the sign.", {}, 'option')
-  }
-  const value = (of: (variable: string) => number, term: string) =>
-    Number.isNaN(Number(term)) ? of(term) : Number(term)
-  return { ...others, [name]: (of) => compute(value(of, left), value(of, right)) }
-}
-
 const ROLES: readonly string[] = ['time', 'name', 'value', 'instance']
 
-/** Reads `time=ts,name=msg,value=latency,value=bytes`: which fields of records hold what. */
+/** Reads `time=ts,name=msg,value=latency`: which fields of records hold what. */
 function logFields(given: string): LogFields {
-  const roles = new Map<string, string[]>()
-  for (const pair of given.split(',')) {
-    const at = pair.indexOf('=')
-    const role = pair.slice(0, Math.max(0, at)).trim()
-    const field = pair.slice(at + 1).trim()
-    if (!ROLES.includes(role) || field === '') {
-      throw new FlowdeltaError(
-        `${JSON.stringify(pair)} is none of time=FIELD, name=FIELD, value=FIELD, instance=FIELD.`,
-        {},
-        'option',
-      )
-    }
-    const fields = roles.get(role) ?? []
-    if (fields.length > 0 && role !== 'value') {
-      throw new FlowdeltaError(`Give ${role}=… once.`, {}, 'option')
-    }
-    roles.set(role, [...fields, field])
-  }
-  const single = Array.from(roles, ([role, fields]) => [
-    role,
-    fields.length === 1 ? fields[0] : fields,
-  ])
-  return Object.fromEntries(single)
+  const pairs = given.split(',').map((pair) => pair.split('=', 2).map((part) => part.trim()))
+  const wrong = pairs.find(([role = '', field = '']) => !ROLES.includes(role) || field === '')
+  if (wrong === undefined) return Object.fromEntries(pairs)
+  throw new FlowdeltaError(
+    `${JSON.stringify(wrong.join('='))} is none of time=FIELD, name=FIELD, value=FIELD, instance=FIELD.`,
+    {},
+    'option',
+  )
 }

@@ -11,7 +11,6 @@ import type { DividedLogs } from './divided-logs.ts'
 import { type TemplateMatch, type TemplateMatcher, templateName } from './drain/log-templates.ts'
 import type { LineBytes } from './line-bytes.ts'
 import { type LinePlan, valueIn } from './line-plans.ts'
-import type { LogFormat } from './log-read-options.ts'
 
 /** Content of one message, as the reader of a format found it. */
 export interface LogRecord {
@@ -99,14 +98,6 @@ export const SKIPPED = {
   tooLong: 'is longer than 16 MB',
 } as const
 
-type LogAdvice = ReturnType<typeof advise>
-
-/** Returns a sentence without its full stop, `''` where nothing can be done; options are named between backticks. */
-function advise(text: string) {
-  const names = Array.from(text.matchAll(/`([\w.]+)`/g), ([, name = '']) => name)
-  return { text, options: Object.fromEntries(names.map((name) => [name, null])) }
-}
-
 const ADVICE: Readonly<Record<string, string>> = {
   [SKIPPED.beforeFirst]:
     'Say how times are written with `dateFormat`, or how lines are made with `template`',
@@ -122,10 +113,11 @@ const ADVICE: Readonly<Record<string, string>> = {
   [SKIPPED.broken]: 'Look at the line, or give another `format`',
 }
 
-/** Returns advice about lines that gave no message for a reason; an empty text if nothing helps. */
-export function skipAdvice(reason: string): LogAdvice {
-  // The part after a semicolon applies to some files only.
-  return advise(ADVICE[reason.split(';', 1)[0] ?? ''] ?? '')
+/** Returns advice about lines that gave no message: a sentence without its full stop, and the options it names. */
+export function skipAdvice(reason: string) {
+  const text = ADVICE[reason] ?? ''
+  const names = Array.from(text.matchAll(/`([\w.]+)`/g), ([, name = '']) => name)
+  return { text, options: Object.fromEntries(names.map((name) => [name, null])) }
 }
 
 /** Returns why lines were skipped, how many, and which was the first: `has no time … (3, as in a.log:7)`. */
@@ -137,22 +129,6 @@ export function skipText({ reason, count, first }: SkippedLines): string {
 /** Whether lines that were skipped for a reason say something that is lost. */
 export function isLost(reason: string): boolean {
   return reason !== SKIPPED.continuation && reason !== SKIPPED.half
-}
-
-/** Returns advice for logs with certain fields, and maybe of another format than given. */
-export function adviceFor(
-  reason: string,
-  { fields, format }: { readonly fields: readonly string[]; readonly format?: LogFormat },
-): LogAdvice {
-  if (format !== undefined) {
-    return advise(`Leave \`format\` out: by their content they are ${format}`)
-  }
-  if (reason === SKIPPED.noInstance && fields.length === 0) {
-    return advise('Text has no fields: name a group of `template` with `instance`, or leave it out')
-  }
-  const { text, options } = skipAdvice(reason)
-  const known = fields.length === 0 ? '' : `; there are ${fields.join(', ')}`
-  return { text: `${text === '' ? 'Give other logs' : text}${known}`, options }
 }
 
 interface WriterOptions {

@@ -1,7 +1,5 @@
 import { getOrInsert } from '../../core/entries.ts'
-import type { OpenableSource } from '../../traces/trace-source.ts'
 import { LineBytes } from './line-bytes.ts'
-import { closestLayout } from './line-layouts.ts'
 import { classOf, type LinePlan, type Said, valueIn, withLevel } from './line-plans.ts'
 import type { LogClock } from './log-clock.ts'
 import type { LogDraft } from './log-draft.ts'
@@ -15,8 +13,6 @@ export interface LineOptions {
   readonly clock: LogClock
   /** Format of the lines: any, or only JSON, pairs, or text. */
   readonly format: LogFormat
-  /** The file, if all of it is read. */
-  readonly source?: OpenableSource | undefined
 }
 
 /** Lines of one origin, such as a container, among those of others. */
@@ -220,13 +216,10 @@ export class MessageStreams {
 
   /** Ends after the last line. If most lines begin no message, they do not belong to messages either. */
   end(): void {
-    const { sink, settings } = this.#options
+    const { sink } = this.#options
     const examples = this.#examples
     const isMost = this.#unread > this.#messages
-    const texts = isMost ? examples.map(({ text }) => text) : []
-    const closest = closestLayout(texts, settings.dateFormat)
-    const unread = closest === undefined ? SKIPPED.unread : `${SKIPPED.unread}; ${closest}`
-    const reason = isMost ? unread : SKIPPED.continuation
+    const reason = isMost ? SKIPPED.unread : SKIPPED.continuation
     for (const [i, { line, text }] of examples.entries()) {
       sink.skip(reason, line, text, i < examples.length - 1 ? 1 : this.#doubtful - i)
     }

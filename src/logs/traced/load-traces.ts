@@ -81,7 +81,7 @@ async function readTracedLogs(
 ): Promise<LogRecords> {
   const collector = new RecordCollector(quality)
   // The place where a record was written is its instance.
-  const settings = { ...readSettings({ instance: 'host' }), needsInstance: false }
+  const settings = readSettings({ instance: 'host' })
   for (const { files, isFile } of await logInputs(logs)) {
     for (const file of files) {
       await readLogFile(file, { settings, sink: collector.sinkOf(file.name), isRequired: isFile })

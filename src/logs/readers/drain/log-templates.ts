@@ -1,6 +1,6 @@
 import { greatest, sum } from 'd3-array'
 import { getOrInsert } from '../../../core/entries.ts'
-import { FlowdeltaError, OptionError, requireArgument, show } from '../../../core/errors.ts'
+import { OptionError, requireArgument } from '../../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, share } from '../../../core/options.ts'
 import { own, rowTable, Stage, type StageTable } from '../../../core/stage.ts'
 
@@ -23,16 +23,6 @@ interface LogTemplate {
   readonly count: number
   /** The first of them. */
   readonly example: string
-}
-
-interface TemplatesData {
-  readonly templates: readonly LogTemplate[]
-  readonly masks: readonly {
-    readonly name: string
-    readonly pattern: string
-    readonly flags: string
-    readonly isNumber: boolean
-  }[]
 }
 
 /**
@@ -107,35 +97,6 @@ export class LogTemplates extends Stage {
       return merged.includes(one) ? [] : one
     })
     return new LogTemplates(templates, this.masks)
-  }
-
-  /** Returns the data for `JSON.stringify`; `LogTemplates.fromJSON` restores the templates. */
-  toJSON(): TemplatesData {
-    return {
-      templates: this.templates,
-      masks: this.masks.map(({ name, pattern, isNumber = false }) => ({
-        name,
-        pattern: pattern.source,
-        flags: pattern.flags,
-        isNumber,
-      })),
-    }
-  }
-
-  /** @throws FlowdeltaError for data that `toJSON` did not make */
-  static fromJSON(data: unknown): LogTemplates {
-    const { templates, masks } = (data ?? {}) as Partial<TemplatesData>
-    if (!Array.isArray(templates) || !Array.isArray(masks)) {
-      throw new FlowdeltaError(`${show(data)} are no templates. Give what toJSON() made.`)
-    }
-    return new LogTemplates(
-      templates as LogTemplate[],
-      (masks as TemplatesData['masks']).map(({ name, pattern, flags, isNumber }) => ({
-        name,
-        pattern: new RegExp(pattern, flags),
-        isNumber,
-      })),
-    )
   }
 
   #find(which: number | string): LogTemplate[] {
