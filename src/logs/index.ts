@@ -21,7 +21,6 @@ export {
   latencyWeights,
 } from './performance/instance-weights.ts'
 export type { Metric, MetricTail } from './performance/performance-metric.ts'
-export type { LogMask, MiningOptions } from './readers/drain/log-templates.ts'
 export { LogTemplates } from './readers/drain/log-templates.ts'
 export { mineLogTemplates } from './readers/drain/mine-log-templates.ts'
 export { type LogsToCompare, loadLogs } from './readers/load-logs.ts'

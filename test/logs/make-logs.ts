@@ -6,7 +6,6 @@ const NOTHING = new LogReport({
   lines: 0,
   messages: { event: 0, state: 0 },
   skipped: [],
-  thinned: [],
   emptyInstances: [],
   unreadFiles: [],
   fieldsLeftOut: [],

@@ -13,7 +13,7 @@ import {
   type VariableKind,
   WAIT_NAME,
 } from './features.ts'
-import { LogReport, ReadingNotes, thinnedVariables } from './log-report.ts'
+import { LogReport, ReadingNotes } from './log-report.ts'
 import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
 import { type ClosedInstance, cutWindows, OpenInstance, type Row } from './open-instance.ts'
 
@@ -45,7 +45,7 @@ interface Instance extends Omit<Row, 'closed'> {
  * `event` and `state` for each message, `close` when an instance is complete.
  *
  * An open instance keeps at most 65,536 messages of each variable; beyond that it drops every second one, and medians
- * and snapshots come from those kept (see `LogSet.report`). Everything else is exact. A closed instance keeps only its
+ * and snapshots come from those kept. Everything else is exact. A closed instance keeps only its
  * features. Messages without a finite time or value are left out and counted in the report.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, figure 2 and §3.1.
@@ -133,14 +133,14 @@ export class LogBuilder {
       const rank = LEVELS.indexOf(level)
       if (rank > (this.#levels[code] ?? -1)) this.#levels[code] = rank
     }
-    if (Number.isFinite(timeUs)) this.#openOf(instance).add('event', code, timeUs)
+    if (Number.isFinite(timeUs)) this.#openOf(instance).event(code, timeUs)
     else this.#refuse(`event ${this.#names.event.value(code)} at ${timeUs}`, instance)
   }
 
   /** Adds a state message, by numbers. */
   state(instance: number, code: number, timeUs: number, value: number): void {
     if (Number.isFinite(timeUs) && Number.isFinite(value)) {
-      this.#openOf(instance).add('state', code, timeUs, value)
+      this.#openOf(instance).state(code, timeUs, value)
     } else {
       this.#refuse(`state ${this.#names.state.value(code)} is ${value} at ${timeUs}`, instance)
     }
@@ -266,7 +266,6 @@ export class LogBuilder {
           event: sum(rows, ({ closed, facets }) => closed.messages.event - facets),
           state: sum(instances, ({ messages }) => messages.state),
         },
-        thinned: thinnedVariables(instances, names),
         emptyInstances: ids.filter((_, i) => Number.isNaN(instances[i]?.runTimeUs)),
         notExcluded: excluded.flatMap(({ name, has }) =>
           variables.some((each) => has.test(each)) ? [] : name,
@@ -276,10 +275,10 @@ export class LogBuilder {
   }
 
   #openOf(instance: number): OpenInstance {
-    const { open, id } = at(this.#instances, instance)
-    if (open !== undefined) return open
+    const own = this.#instances[instance]
+    if (own?.open !== undefined) return own.open
     throw new FlowdeltaError(
-      `Instance ${show(id)} got a message after it was closed. Close an instance when all its messages are read.`,
+      `Instance ${show(own?.id)} got a message after it was closed. Close an instance when all its messages are read.`,
     )
   }
 

@@ -1,9 +1,8 @@
-import { ascending, group, max, sum } from 'd3-array'
+import { sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { describePlace, type Place } from '../../core/errors.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import type { LogClass, VariableKind } from './features.ts'
-import type { ClosedInstance } from './open-instance.ts'
 
 export interface SkippedLine extends Place {
   /** Line, or enough of it to recognize it. */
@@ -14,15 +13,6 @@ export interface SkippedLines {
   readonly reason: string
   readonly count: number
   readonly first: readonly SkippedLine[]
-}
-
-/** Variable with too many messages in an instance to keep them all. */
-export interface ThinnedVariable {
-  readonly kind: VariableKind
-  readonly name: string
-  readonly instances: number
-  /** Largest distance between kept messages: one of that many was kept. */
-  readonly stride: number
 }
 
 /** A field that is no variable, and why. */
@@ -41,8 +31,6 @@ interface LogReportData {
   readonly lines: number
   readonly messages: Readonly<Record<VariableKind, number>>
   readonly skipped: readonly SkippedLines[]
-  /** Medians and snapshots of these are of a sample of their messages. */
-  readonly thinned: readonly ThinnedVariable[]
   readonly emptyInstances: readonly string[]
   /** Files in directories that are in no log format that is known. */
   readonly unreadFiles: readonly string[]
@@ -73,12 +61,6 @@ export class LogReport extends columnarStage<LogReportData>() {
         count,
         example: first === undefined ? '' : `${describePlace(first)}${first.text}`,
       })),
-      ...this.thinned.map(({ kind, name, instances, stride }) => ({
-        issue: `${kind} ${name} has very many messages`,
-        effect: 'medians and snapshots from a sample',
-        count: instances,
-        example: `one message of ${stride} kept`,
-      })),
       ...this.fieldsLeftOut.map(({ field, reason, messages, example }) => ({
         issue: `field ${field} ${reason}`,
         effect: 'no variable',
@@ -97,7 +79,7 @@ export class LogReport extends columnarStage<LogReportData>() {
 const LISTED_PER_REASON = 5
 const SHOWN_CHARACTERS = 120
 
-type Notes = Omit<LogReportData, 'messages' | 'thinned' | 'emptyInstances' | 'notExcluded'>
+type Notes = Omit<LogReportData, 'messages' | 'emptyInstances' | 'notExcluded'>
 
 export class ReadingNotes {
   lines = 0
@@ -123,19 +105,4 @@ export class ReadingNotes {
     const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))
     return { lines, skipped, unreadFiles, inBothClasses, sharedFiles, fieldsLeftOut }
   }
-}
-
-export function thinnedVariables(
-  instances: readonly ClosedInstance[],
-  names: Readonly<Record<VariableKind, readonly string[]>>,
-): ThinnedVariable[] {
-  const all = instances.flatMap(({ thinned }) => thinned)
-  const named = group(all, ({ kind, code }) => `${kind} ${names[kind][code]}`)
-  return [...named]
-    .sort(([a], [b]) => ascending(a, b))
-    .map(([, alike]) => {
-      const [{ kind, code }] = alike as [(typeof all)[0]]
-      const stride = max(alike, (each) => each.stride) ?? 1
-      return { kind, name: names[kind][code] as string, instances: alike.length, stride }
-    })
 }

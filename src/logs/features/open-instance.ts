@@ -12,27 +12,30 @@ export interface ClosedInstance extends Run {
   readonly messages: Readonly<Record<VariableKind, number>>
   readonly event: InstanceFeatures
   readonly state: InstanceFeatures
-  /** Variables of which only a sample was kept: every stride-th message. */
-  readonly thinned: readonly { kind: VariableKind; code: number; stride: number }[]
 }
 
 export class OpenInstance {
   // Indexed by code: codes that come first in one instance come early in most.
-  readonly #series: Readonly<Record<VariableKind, Series[]>> = { event: [], state: [] }
+  readonly #events: Series[] = []
+  readonly #states: Series[] = []
   /** When it is known to have started; its first message may have been earlier. */
   startUs = Number.POSITIVE_INFINITY
   #firstUs = Number.POSITIVE_INFINITY
   #lastUs = Number.NEGATIVE_INFINITY
 
-  /** Takes a message; that of a state has a value. */
-  add(kind: VariableKind, code: number, timeUs: number, value = Number.NaN): void {
-    const all = this.#series[kind]
-    let series = all[code]
-    if (series === undefined) {
-      series = new Series(kind)
-      all[code] = series
-    }
-    series.add(timeUs, value)
+  event(code: number, timeUs: number): void {
+    this.#events[code] ??= new Series()
+    this.#events[code].add(timeUs)
+    this.#lastsTo(timeUs)
+  }
+
+  state(code: number, timeUs: number, value: number): void {
+    this.#states[code] ??= new Series()
+    this.#states[code].addValue(timeUs, value)
+    this.#lastsTo(timeUs)
+  }
+
+  #lastsTo(timeUs: number): void {
     if (timeUs < this.#firstUs) this.#firstUs = timeUs
     if (timeUs > this.#lastUs) this.#lastUs = timeUs
   }
@@ -53,16 +56,16 @@ export class OpenInstance {
       window.startUs = this.#startedUs + i * lengthUs
       return window
     })
-    for (const kind of ['event', 'state'] as const) {
-      for (const [code, { times, values, kept, stride }] of present(this.#series[kind])) {
-        // In a sample each time of an event stands for several.
-        const each = kind === 'event' ? stride : 1
-        for (let i = 0; i < kept * each; i++) {
-          const at = Math.floor(i / each)
-          const window = windows[Math.floor((times[at]! - this.#startedUs) / lengthUs)]
-          window?.add(kind, code, times[at]!, values[at])
-        }
+    const at = (timeUs: number) => windows[Math.floor((timeUs - this.#startedUs) / lengthUs)]
+    for (const [code, { times, kept, stride }] of present(this.#events)) {
+      // In a sample each time stands for several.
+      for (let i = 0; i < kept * stride; i++) {
+        const timeUs = times[Math.floor(i / stride)]!
+        at(timeUs)?.event(code, timeUs)
       }
+    }
+    for (const [code, { times, values, kept }] of present(this.#states)) {
+      for (let i = 0; i < kept; i++) at(times[i]!)?.state(code, times[i]!, values[i]!)
     }
     return windows
   }
@@ -72,11 +75,9 @@ export class OpenInstance {
     const isEmpty = this.#lastUs < this.#firstUs
     const startUs = this.#startedUs
     const run: Run = { startUs, runTimeUs: isEmpty ? Number.NaN : this.#lastUs - startUs }
-    const event = present(this.#series.event)
-    const state = present(this.#series.state)
+    const event = present(this.#events)
+    const state = present(this.#states)
     const waits = waitCode === undefined ? [] : this.#waits(waitCode)
-    const thinned = (kind: VariableKind, series: Coded) =>
-      series.flatMap(([code, { stride }]) => (stride > 1 ? [{ kind, code, stride }] : []))
     return {
       ...run,
       messages: { event: total(event), state: total(state) },
@@ -86,13 +87,12 @@ export class OpenInstance {
         // Waits are no state that holds for a while.
         ...waits.map(([code, series]) => [code, stateFeatures(series, run, false)] as const),
       ],
-      thinned: [...thinned('event', event), ...thinned('state', state)],
     }
   }
 
   /** Returns the time between each message and the one before it, in ms; none if only a sample was kept. */
   #waits(waitCode: (event: number) => number): Coded {
-    const messages = present(this.#series.event).flatMap(([event, { times, kept, stride }]) => {
+    const messages = present(this.#events).flatMap(([event, { times, kept, stride }]) => {
       const code = waitCode(event)
       return code < 0 ? [] : Array.from(times.subarray(0, kept), (timeUs) => [timeUs, code, stride])
     }) as [timeUs: number, code: number, stride: number][]
@@ -101,8 +101,8 @@ export class OpenInstance {
     const waits: Series[] = []
     messages.forEach(([timeUs, code], i) => {
       if (i === 0) return
-      waits[code] ??= new Series('state')
-      waits[code].add(timeUs, (timeUs - messages[i - 1]![0]) / 1000)
+      waits[code] ??= new Series()
+      waits[code].addValue(timeUs, (timeUs - messages[i - 1]![0]) / 1000)
     })
     return present(waits)
   }
@@ -132,7 +132,7 @@ const FIRST_CAPACITY = 4
 class Series {
   times = new Float64Array(FIRST_CAPACITY)
   /** Value of each kept message of a state, parallel to `times`. */
-  values: Float64Array
+  values = NO_VALUES
   /** Number of `times` in use. */
   kept = 0
   /** Distance between kept messages: a power of two. */
@@ -148,30 +148,30 @@ class Series {
   final = Number.NaN
   #origin = Number.NaN
   #sum = 0
-  readonly #isState: boolean
 
-  constructor(kind: VariableKind) {
-    this.#isState = kind === 'state'
-    this.values = new Float64Array(this.#isState ? FIRST_CAPACITY : 0)
-  }
-
-  add(timeUs: number, value: number): void {
-    if (this.#isState) {
-      if (this.count === 0) this.#origin = value
-      if (timeUs >= this.last) this.final = value
-      if (value < this.minimum) this.minimum = value
-      if (value > this.maximum) this.maximum = value
-      this.#sum += value - this.#origin
-    }
+  /** Takes a message, and gives its place among those kept, or −1. */
+  add(timeUs: number): number {
     if (timeUs < this.last) this.ascending = false
     else this.last = timeUs
     if (timeUs < this.first) this.first = timeUs
     const order = this.count++
-    if ((order & (this.stride - 1)) !== 0) return
+    if ((order & (this.stride - 1)) !== 0) return -1
     if (this.kept === this.times.length) this.#makeRoom()
-    this.times[this.kept] = timeUs
-    if (this.#isState) this.values[this.kept] = value
-    this.kept++
+    const place = this.kept++
+    this.times[place] = timeUs
+    return place
+  }
+
+  addValue(timeUs: number, value: number): void {
+    if (this.count === 0) this.#origin = value
+    if (timeUs >= this.last) this.final = value
+    if (value < this.minimum) this.minimum = value
+    if (value > this.maximum) this.maximum = value
+    this.#sum += value - this.#origin
+    const place = this.add(timeUs)
+    if (place < 0) return
+    if (place >= this.values.length) this.values = grown(this.values, this.times.length)
+    this.values[place] = value
   }
 
   /** Mean of all messages. For a variable that never changes it is exactly its value, whatever its count. */
@@ -181,8 +181,7 @@ class Series {
 
   #makeRoom(): void {
     if (this.kept < MAX_KEPT) {
-      this.times = grown(this.times)
-      this.values = grown(this.values)
+      this.times = grown(this.times, 2 * this.kept)
       return
     }
     for (const all of [this.times, this.values]) {
@@ -193,8 +192,10 @@ class Series {
   }
 }
 
-function grown(values: Float64Array): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(values.length * 2)
+const NO_VALUES = new Float64Array(0)
+
+function grown(values: Float64Array, length: number): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(length)
   larger.set(values)
   return larger
 }

@@ -2,7 +2,7 @@
 import { memoized, remembered } from '../../core/remembered.ts'
 import type { Level } from '../features/features.ts'
 import type { LogField } from '../features/field-variables.ts'
-import { DEFAULT_MASKS, Masker } from './drain/log-templates.ts'
+import { maskedSpans } from './drain/log-templates.ts'
 import type { LineBytes, Span } from './line-bytes.ts'
 import type { LogDraft } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
@@ -89,7 +89,6 @@ interface Form {
  * Source: none; lines of a log have few forms (69 in 514,163 lines of a file written by log4j).
  */
 export class LinePlans {
-  readonly #masker = new Masker(DEFAULT_MASKS)
   readonly #forms = new Map<number, Form>()
   #plans = 0
   #key = 0
@@ -161,7 +160,7 @@ export class LinePlans {
     const levelFields = withLevel([], level).map(
       ([key, text]) => [key, { text, at: undefined }] as const,
     )
-    const free = isText ? this.#masker.spans(String(name.text)) : []
+    const free = isText ? maskedSpans(String(name.text)) : []
     const [start] = name.at ?? [0]
     for (const [from, to] of isText ? (runsOf[1] as Span[]) : []) {
       for (let at = from; at < to; at++) {
@@ -305,7 +304,7 @@ const plansOf = remembered((_: ReadSettings) => memoized((_: string) => new Line
 
 /** Returns the plans for lines of all files in a format; none where expressions of others may tell digits apart. */
 export function plansFor(settings: ReadSettings, format: string): LinePlans | undefined {
-  if (settings.template.length > 0 || settings.mining.masks !== DEFAULT_MASKS) return undefined
+  if (settings.template.length > 0) return undefined
   return plansOf(settings)(format)
 }
 

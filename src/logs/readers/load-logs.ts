@@ -180,7 +180,7 @@ async function namingOf(
   for (const file of inputs.flatMap(({ files }) => files)) {
     if (await hasFreeText(file, settings)) return mineInputs(inputs, settings)
   }
-  return new LogTemplates([], settings.mining.masks)
+  return new LogTemplates([])
 }
 
 /** @throws OptionError for a class whose logs gave no message */

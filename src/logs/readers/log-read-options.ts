@@ -11,7 +11,7 @@ import {
 } from '../../core/options.ts'
 import type { DerivedStates } from '../features/log-builder.ts'
 import { readDivision } from './divided-logs.ts'
-import { LogTemplates, MINING_OPTIONS, type MiningOptions } from './drain/log-templates.ts'
+import { LogTemplates } from './drain/log-templates.ts'
 import { LogClock, TIME_UNITS } from './log-clock.ts'
 
 export const LOG_FORMATS = ['jsonl', 'csv', 'logfmt', 'text', 'log4j', 'otlp', 'json'] as const
@@ -104,12 +104,6 @@ export const LOG_READ_OPTIONS = defineOptions({
       value === null || value === 'mined' || value === 'none' || value instanceof LogTemplates,
     expected: "'mined', 'none' or LogTemplates",
   }),
-  mining: custom<MiningOptions>({
-    default: {},
-    sentence: 'Options of mineLogTemplates',
-    accepts: (value) => typeof value === 'object' && value !== null,
-    expected: 'options of mineLogTemplates',
-  }),
   timeZone: text({
     default: 'UTC',
     sentence: "Time zone of dates without one: 'UTC', '+02:00', 'Europe/Berlin'",
@@ -177,7 +171,6 @@ export function readSettings(given: LogReadOptions) {
     /** The field that makes a state message. */
     value: fields.value,
     templates: templates ?? 'mined',
-    mining: readOptions(MINING_OPTIONS, options.mining, 'mining.'),
     /** Whether a field of this name holds free text. */
     isText: (field: string) =>
       FREE_TEXT.has(field) || (templates !== null && field === fields.name),

@@ -6,7 +6,7 @@ import type { QualityLog } from '../../traces/quality.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import type { TraceSource } from '../../traces/trace-source.ts'
 import type { LogField } from '../features/field-variables.ts'
-import { DEFAULT_MASKS, Masker } from '../readers/drain/log-templates.ts'
+import { masked } from '../readers/drain/log-templates.ts'
 import { classOf } from '../readers/line-plans.ts'
 import { logInputs } from '../readers/log-inputs.ts'
 import { readSettings } from '../readers/log-read-options.ts'
@@ -93,7 +93,6 @@ async function readTracedLogs(
 class RecordCollector {
   readonly records = emptyRecords()
   readonly #quality: QualityLog
-  readonly #masker = new Masker(DEFAULT_MASKS)
   readonly #ids = new Dictionary()
 
   constructor(quality: QualityLog) {
@@ -145,7 +144,7 @@ class RecordCollector {
   #statement(record: LogRecord): number {
     const { name, component = '', level = '', isText } = record
     const [source, said] = component === '' ? sourceOf(name) : [component, name]
-    const text = isText ? this.#masker.mask(said).text : name
+    const text = isText ? masked(said).text : name
     return this.records.statements.code(statementKey(level, source, text))
   }
 

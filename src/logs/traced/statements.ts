@@ -1,7 +1,6 @@
 import { ascending } from 'd3-array'
-import { readOptions } from '../../core/options.ts'
 import { type SpanLogs, statementParts } from '../../traces/log-records.ts'
-import { DrainTree, MINING_OPTIONS, tokensOf } from '../readers/drain/log-templates.ts'
+import { DrainTree, tokensOf } from '../readers/drain/log-templates.ts'
 
 /** Something that code may log. */
 export interface Statement {
@@ -33,7 +32,7 @@ export function nameStatements(
   recordings: readonly Logged[],
   runs: number,
 ): { readonly statements: readonly Statement[]; readonly codes: readonly Uint32Array[] } {
-  const tree = new DrainTree(readOptions(MINING_OPTIONS, {}))
+  const tree = new DrainTree()
   const known = new Map<string, Known>()
   const keyOf = new Map<string, string>()
   // Groups depend on the order of messages, which must not depend on the order of recordings.

@@ -151,7 +151,6 @@ const NO_REPORT = new LogReport({
   lines: 0,
   messages: { event: 0, state: 0 },
   skipped: [],
-  thinned: [],
   emptyInstances: [],
   unreadFiles: [],
   fieldsLeftOut: [],
