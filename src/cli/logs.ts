@@ -21,7 +21,6 @@ import { logsTitle } from '../explain/logs/log-headline.ts'
 import { differences, newErrors, performanceSentences } from '../explain/logs/log-words.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
 import type { LogClass } from '../logs/features/log-set.ts'
-import { metricCalled } from '../logs/performance/performance-metric.ts'
 import { loadLogs } from '../logs/readers/load-logs.ts'
 import { LOG_READ_OPTIONS } from '../logs/readers/log-read-options.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
@@ -258,7 +257,7 @@ const FIELD_FLAGS = defineOptions({
   fields: {
     ...fields,
     flag: 'fields <role=field,...>',
-    sentence: 'Fields of JSON lines, logfmt and CSV: time=F,name=F,value=F,instance=F',
+    sentence: 'Fields of JSON lines, logfmt and CSV: time=F,name=F,value=F',
   },
 })
 
@@ -294,7 +293,7 @@ async function runLogs(
   })
   const compared = compareLogs(logs, {
     ...optionsFrom(COMPARE_OPTIONS, flags),
-    ...(flags.metric !== undefined && { metric: metricCalled(logs, flags.metric) }),
+    ...(flags.metric !== undefined && { metric: flags.metric }),
   })
   const inOwnFlags = (message: string, advice: OptionAdvice) => inFlags(known, message, advice)
   const warnings = compared.warnings().map(({ code, message, advice }) => {

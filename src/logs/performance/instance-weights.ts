@@ -45,38 +45,33 @@ export function instanceWeights(
 ): Float64Array | undefined {
   if (weights === 'none') return undefined
   if (typeof weights === 'object' && 'length' in weights) {
-    return requireWeights(weights, logs.instances.length)
+    const given = Float64Array.from(weights)
+    if (given.length !== logs.instances.length) {
+      const wanted = `'none', 'latency' or ${logs.instances.length} numbers`
+      throw new OptionError('weights', weights, wanted)
+    }
+    const wrong = given.findIndex((weight) => !(weight > 0 && weight < Number.POSITIVE_INFINITY))
+    if (wrong < 0) return given
+    throw new OptionError(`weights[${wrong}]`, given[wrong], 'a number above 0')
   }
-  const { values: own, unit, name, quantity } = performanceMetric(logs, metric)
-  const options = weights === 'latency' ? {} : weights
+  const { values, unit, name, quantity } = performanceMetric(logs, metric)
+  const { doubling, ...rest } = weights === 'latency' ? {} : weights
   const us = unit === 'absolute time' ? 1 : quantity?.us
-  if (options.doublingMs !== undefined && us === undefined) {
+  if (rest.doublingMs !== undefined && us === undefined) {
     const wanted = `'latency', latency=150 in whatever ${name} is in, or numbers: it is not known to be a time`
     throw new OptionError('weights', weights, wanted)
   }
-  const values = own.map((value) => value * (us ?? 1))
   const negative = values.findIndex((value) => value < 0)
   if (negative >= 0) {
     const found = `${name} is ${values[negative]} in ${logs.instances[negative]}`
-    throw new OptionError(
-      'weights',
-      weights,
-      `'none' or numbers: ${found}, and what is below 0 has no such weight`,
-    )
+    const wanted = `'none' or numbers: ${found}, and what is below 0 has no such weight`
+    throw new OptionError('weights', weights, wanted)
   }
-  const { doubling, ...rest } = options
-  if (doubling === undefined) return latencyWeights(values, rest)
-  return latencyWeights(values, { ...rest, doublingMs: (doubling * (us ?? 1)) / 1000 })
-}
-
-function requireWeights(weights: ArrayLike<number>, instances: number): Float64Array {
-  if (weights.length !== instances) {
-    throw new OptionError('weights', weights, `'none', 'latency' or ${instances} numbers`)
-  }
-  const found = Float64Array.from(weights)
-  const wrong = found.findIndex((weight) => !(weight > 0 && weight < Number.POSITIVE_INFINITY))
-  if (wrong < 0) return found
-  throw new OptionError(`weights[${wrong}]`, found[wrong], 'a number above 0')
+  const scale = us ?? 1
+  return latencyWeights(
+    values.map((value) => value * scale),
+    doubling === undefined ? rest : { ...rest, doublingMs: (doubling * scale) / 1000 },
+  )
 }
 
 const LATENCY_WEIGHT_OPTIONS = defineOptions({

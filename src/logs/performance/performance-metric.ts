@@ -28,7 +28,8 @@ import { aroundNumber, type Unit } from '../features/units.ts'
 /**
  * Measure of performance, a number per instance: `'runTime'` (from its start to its last message), the name of an event
  * (its last time since the start), of a state variable or of a field of several events (the mean of its values), or any
- * feature of a variable.
+ * feature of a variable. `event:q` or `state:q` name one of two variables called q; `final:q`, `maximum:q` and
+ * `minimum:q` are features of a state.
  */
 export type Metric = string | { readonly variable: string; readonly feature: Feature }
 
@@ -70,7 +71,7 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
     return { name, values: logs.runTimeUs, unit: 'absolute time' }
   }
   const { variable: given, feature: asked } =
-    typeof metric === 'string' ? { variable: metric } : requireFeature(metric)
+    typeof metric === 'string' ? namedMetric(logs, metric) : requireFeature(metric)
   const ofEvents = statesOfField(logs, given)
   const isField = ofEvents.length > 1
   const name = isField ? given : fullName(logs, given)
@@ -223,11 +224,29 @@ function copiesOf(logs: LogSet, state: string, feature: Feature): string[] {
   })
 }
 
+/** Prefixes of a variable's name: its kind, or the feature of a state. */
+const PREFIXES: ReadonlyMap<string, Feature> = new Map<string, Feature>([
+  ['event', 'lastAbsolute'],
+  ['state', 'mean'],
+  ['final', 'final'],
+  ['maximum', 'maximum'],
+  ['minimum', 'minimum'],
+])
+
+/** Returns the metric that a text names: a variable, or one with a prefix. */
+function namedMetric(logs: LogSet, name: string): { variable: string; feature?: Feature } {
+  const [, prefix = '', variable = name] = /^(\w+):(.*)$/s.exec(name) ?? []
+  const feature = PREFIXES.get(prefix)
+  const full = fullName(logs, name)
+  const isName = [...logs.events.names, ...logs.states.names].includes(full)
+  return isName || feature === undefined ? { variable: name } : { variable, feature }
+}
+
 function mainFeature({ events, states }: LogSet, name: string): Feature {
   const isState = states.names.includes(name)
   if (isState && events.names.includes(name)) {
     throw new FlowdeltaError(
-      `Metric ${show(name)} is an event and a state variable. Give { variable: ${show(name)}, feature: 'lastAbsolute' } or { …, feature: 'mean' }.`,
+      `Metric ${show(name)} is an event and a state variable. Give metric ${show(`event:${name}`)} (its last time) or ${show(`state:${name}`)} (its mean value).`,
     )
   }
   return isState ? 'mean' : 'lastAbsolute'
@@ -396,35 +415,4 @@ export function changedPart(logs: LogSet, metric: PerformanceMetric): MetricPart
     return share >= MIN_SHARE ? { state, beforeMean: was.mean, afterMean: is.mean, share } : []
   })
   return greatest(parts, ({ share }) => share)
-}
-
-/** Prefixes of a variable's name: its kind, or the feature of a state. */
-const METRIC_PREFIXES: ReadonlyMap<string, Feature> = new Map<string, Feature>([
-  ['event', 'lastAbsolute'],
-  ['state', 'mean'],
-  ['final', 'final'],
-  ['maximum', 'maximum'],
-  ['minimum', 'minimum'],
-])
-
-/**
- * Returns the metric that a text names: `runTime`, the name of a variable, or one with its kind before it, `event:q` or
- * `state:q`, where an event and a state variable have one name; `final:q` is the last value of a state.
- *
- * @throws FlowdeltaError for a name that both kinds have
- */
-export function metricCalled(logs: LogSet, name: string): Metric {
-  const { events, states } = logs
-  const given = fullName(logs, name)
-  const isEvent = events.indexOf(given) !== undefined
-  const isState = states.indexOf(given) !== undefined
-  if (isEvent && isState && given !== 'runTime') {
-    throw new FlowdeltaError(
-      `Metric ${show(given)} is an event and a state variable. Give --metric ${show(`event:${given}`)} (its last time) or --metric ${show(`state:${given}`)} (its mean value).`,
-    )
-  }
-  const [, kind = '', variable] = /^(\w+):(.*)$/s.exec(given) ?? []
-  const feature = METRIC_PREFIXES.get(kind)
-  if (isEvent || isState || feature === undefined || variable === undefined) return given
-  return { variable, feature }
 }

@@ -66,14 +66,19 @@ export class LineBytes {
     for (; at < last; at++) hash = hashMore(hash, bytes[at]!)
     const place = (hash ^ (hash >>> 12)) & (MAX_KNOWN - 1)
     const text = known[place]!
-    if (text.length === length) {
-      let same = 0
-      while (same < length && bytes[first + same] === text.charCodeAt(same)) same++
-      if (same === length) return text
-    }
+    if (text.length === length && this.has(text, from)) return text
     const piece = bytes.subarray(first, last)
     known[place] = String.fromCharCode.apply(null, piece as unknown as number[])
     return known[place]!
+  }
+
+  /** Whether an ASCII text stands at a place of the line. */
+  has(text: string, from: number): boolean {
+    const { bytes } = this
+    const first = this.start + from
+    let same = 0
+    while (same < text.length && bytes[first + same] === text.charCodeAt(same)) same++
+    return same === text.length
   }
 
   /** Returns the number that stands there; NaN for none. */

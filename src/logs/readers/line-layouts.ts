@@ -184,8 +184,7 @@ export const lineLayouts = memoized((dateFormat: string): readonly LineLayout[] 
     return {
       name,
       groups,
-      read:
-        readerWithHead(pattern, endOfTime) ??
+      read: readerWithHead(pattern, endOfTime) ??
         readerAroundTime(pattern, endOfTime) ??
         readerOf(new RegExp(`^(?:${source})$`)),
       isEnvelope: groups.includes('line'),
@@ -234,7 +233,7 @@ function readerWithHead(pattern: string, endOfTime: TimeFinder): LineLayout['rea
 /** Reads what stands before and behind a time apart, as an expression of all ways to write times is long. */
 function readerAroundTime(
   pattern: string,
-  endOfTime: ReturnType<typeof timeFinder>,
+  endOfTime: TimeFinder,
 ): LineLayout['read'] | undefined {
   const [before = '', ...behind] = pattern.split('{time}')
   const rest = behind.join('{time}')

@@ -1,4 +1,3 @@
-// Runs once a line of files of gigabytes: the loops index with `!`.
 import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
 import { inMicros, unitBySize } from '../../traces/readers/span-times.ts'
@@ -15,8 +14,6 @@ const MS_PER_DAY = 86_400_000
 const US_PER_DAY = MS_PER_DAY * 1000
 /** For dates without a year: a leap year, so that February 29 is a day. */
 const YEAR = 2000
-/** `2015-10-17 21:47:48.`, any byte between date and time. */
-const HEAD_LENGTH = 20
 
 export interface ClockOptions {
   readonly timeZone: string
@@ -43,10 +40,8 @@ export class LogClock {
   #month = 0
   #day = 0
   #lastOfDay = 0
-  /** Parts of the last time on a line: its bytes before the fraction and after it, and their value, in µs. */
-  readonly #head = new DataView(new ArrayBuffer(HEAD_LENGTH))
-  #tail: readonly number[] = []
-  #headUs = Number.NaN
+  /** The second of the last time on a line, and what stands before its fraction and after it. */
+  #second = { head: '', tail: '', us: Number.NaN }
 
   constructor({ timeZone, dateFormat, timeUnit }: ClockOptions) {
     this.#patterns = dateFormat === 'auto' ? KNOWN_PATTERNS : [datePattern(dateFormat)]
@@ -85,34 +80,16 @@ export class LogClock {
 
   /** Works as `text`, for a time on a line. If it lies in the same second as the last, only the fraction is read. */
   onLine(line: LineBytes, from: number, to: number): number {
-    const us = this.#headUs + this.#fraction(line, line.start + from, line.start + to)
-    if (!Number.isNaN(us)) return us
+    const { head, tail, us } = this.#second
+    const [first, last] = [from + head.length, to - tail.length]
+    if (head !== '' && first < last && line.has(head, from) && line.has(tail, last)) {
+      const fraction = line.number(first, last)
+      if (fraction >= 0) return us + fraction * (FRACTION_US[last - first] ?? Number.NaN)
+    }
     const text = line.text(from, to)
-    const [, head = '', tail = ''] = ISO_TIME.exec(text) ?? []
-    this.#headUs = this.text(head.slice(0, -1) + tail)
-    for (const [i, byte] of bytesOf(head).entries()) this.#head.setUint8(i, byte)
-    this.#tail = bytesOf(tail)
+    const [, own = '', rest = ''] = ISO_TIME.exec(text) ?? []
+    this.#second = { head: own, tail: rest, us: this.text(own.slice(0, -1) + rest) }
     return this.text(text)
-  }
-
-  /** Returns the fraction between the same head and tail as the time before, in µs; NaN if they differ. */
-  #fraction({ bytes, view }: LineBytes, start: number, end: number): number {
-    const head = this.#head
-    const tail = this.#tail
-    const last = end - tail.length
-    if (last <= start + HEAD_LENGTH) return Number.NaN
-    for (let i = 0; i < HEAD_LENGTH; i += 4) {
-      if (view.getInt32(start + i) !== head.getInt32(i)) return Number.NaN
-    }
-    for (let i = 0; i < tail.length; i++) if (bytes[last + i] !== tail[i]) return Number.NaN
-    let us = 0
-    let weight = 1e5
-    for (let at = start + HEAD_LENGTH; at < last; at++, weight /= 10) {
-      const digit = bytes[at]! - 48
-      if (digit < 0 || digit > 9) return Number.NaN
-      us += digit * weight
-    }
-    return us
   }
 
   #usOf(fields: DateFields): number {
@@ -142,12 +119,10 @@ export class LogClock {
   }
 }
 
+/** Microseconds of a digit at the end of a fraction, by its length. */
+const FRACTION_US = [1e6, 1e5, 1e4, 1e3, 100, 10, 1, 0.1, 0.01, 0.001]
 /** ISO time up to the fraction, and the text after it. */
 const ISO_TIME = /^([\d-]{10}.[\d:]{8}[.,])\d+(.*)$/
-
-function bytesOf(ascii: string): number[] {
-  return Array.from(ascii, (char) => char.charCodeAt(0))
-}
 
 const LEAST_EPOCH = 1e8
 

@@ -31,7 +31,6 @@ export const LOG_FIELD_OPTIONS = defineOptions({
     sentence: 'Field that makes a message a state message',
     flag: null,
   }),
-  instance: optionalText('Same as `instance`'),
 })
 export type LogFields = Partial<OptionsOf<typeof LOG_FIELD_OPTIONS>>
 
@@ -82,9 +81,9 @@ export const LOG_READ_OPTIONS = defineOptions({
   }),
   fields: custom<LogFields>({
     default: {},
-    sentence: 'Fields of JSON lines, logfmt and CSV that hold time, name, value and instance',
+    sentence: 'Fields of JSON lines, logfmt and CSV that hold time, name and value',
     accepts: (value) => typeof value === 'object' && value !== null,
-    expected: 'an object { time, name, value, instance }',
+    expected: 'an object { time, name, value }',
     parse: logFields,
   }),
   template: custom<RegExp | string | readonly (RegExp | string)[] | null>({
@@ -137,14 +136,7 @@ export function readSettings(given: LogReadOptions) {
     throw new OptionError('format', format, "'text', which `template` is for")
   }
   const grouped = template.some(({ source }) => source.includes('(?<instance>'))
-  const instance = options.instance ?? fields.instance ?? (grouped ? 'instance' : 'path')
-  if (fields.instance !== null && instance !== fields.instance) {
-    throw new OptionError(
-      'instance',
-      instance,
-      'the field that `fields.instance` names, or only one of the two',
-    )
-  }
+  const instance = options.instance ?? (grouped ? 'instance' : 'path')
   const division = readDivision(options)
   const settings = {
     timeZone,
@@ -181,37 +173,25 @@ export function readSettings(given: LogReadOptions) {
 }
 
 function templatesOf(template: Required<LogReadOptions>['template']): readonly RegExp[] {
-  if (template === null) return []
-  const all = typeof template === 'string' || template instanceof RegExp ? [template] : template
-  return all.map((one) => {
-    const compiled = compiledTemplate(one)
-    const has = (group: string) => compiled.source.includes(`(?<${group}>`)
-    const missing = [
-      !has('time') && 'a group (?<time>…)',
-      !has('name') && !has('message') && 'a group (?<name>…) or (?<message>…)',
-    ].find((group) => group !== false)
-    if (missing === undefined) return compiled
-    throw new OptionError('template', one, `a regular expression with ${missing}`)
+  return ([template ?? []].flat() as (RegExp | string)[]).map((given) => {
+    const { source, flags } = typeof given === 'string' ? { source: given, flags: '' } : given
+    let compiled: RegExp
+    try {
+      // With these flags a match would begin where that of the previous line ended.
+      compiled = new RegExp(source, flags.replace(/[gy]/g, ''))
+    } catch (error) {
+      const wanted = `a regular expression that JavaScript can read: ${(error as Error).message}`
+      throw new OptionError('template', given, wanted)
+    }
+    const has = (group: string) => source.includes(`(?<${group}>`)
+    const isNamed = has('name') || has('message')
+    if (has('time') && isNamed) return compiled
+    const missing = isNamed ? 'a group (?<time>…)' : 'a group (?<name>…) or (?<message>…)'
+    throw new OptionError('template', given, `a regular expression with ${missing}`)
   })
 }
 
-function compiledTemplate(template: RegExp | string): RegExp {
-  if (template instanceof RegExp) {
-    // With these flags a match would begin where that of the previous line ended.
-    return new RegExp(template.source, template.flags.replace(/[gy]/g, ''))
-  }
-  try {
-    return new RegExp(template)
-  } catch (error) {
-    throw new OptionError(
-      'template',
-      template,
-      `a regular expression that JavaScript can read: ${(error as Error).message}`,
-    )
-  }
-}
-
-const ROLES: readonly string[] = ['time', 'name', 'value', 'instance']
+const ROLES: readonly string[] = ['time', 'name', 'value']
 
 /** Reads `time=ts,name=msg,value=latency`: which fields of records hold what. */
 function logFields(given: string): LogFields {
@@ -219,7 +199,7 @@ function logFields(given: string): LogFields {
   const wrong = pairs.find(([role = '', field = '']) => !ROLES.includes(role) || field === '')
   if (wrong === undefined) return Object.fromEntries(pairs)
   throw new FlowdeltaError(
-    `${JSON.stringify(wrong.join('='))} is none of time=FIELD, name=FIELD, value=FIELD, instance=FIELD.`,
+    `${JSON.stringify(wrong.join('='))} is none of time=FIELD, name=FIELD, value=FIELD.`,
     {},
     'option',
   )

@@ -74,7 +74,7 @@ describe('a field may say which instance a message is of', () => {
         ],
         after: { name: 'z', bytes },
       },
-      { fields: { instance: 'node' } },
+      { instance: 'node' },
     )
     expect(logs.instances).toEqual(['n1', 'n2', 'n1', 'n2'])
     expect(eventCounts(logs)).toEqual({ a: [2, 2, 1, 1] })
