@@ -210,7 +210,6 @@ export interface LogWarning {
   readonly code:
     | 'lines-skipped'
     | 'lines-in-part'
-    | 'same-files'
     | 'one-instance'
     | 'empty-instances'
     | 'unread-files'
@@ -226,7 +225,7 @@ const SHOWN = 3
 
 /** Warns of everything that was not read from two sets of logs, or cannot be learned from them, the gravest first. */
 function logWarnings({ logs, whole }: LogComparison): readonly LogWarning[] {
-  const { lines, skipped, inBothClasses, emptyInstances, unreadFiles, notExcluded } = whole.report
+  const { lines, skipped, emptyInstances, unreadFiles, notExcluded } = whole.report
   const lost = skipped.filter(({ reason }) => isLost(reason))
   const linesLost = sum(lost, ({ count }) => count)
   const most = greatest(lost, ({ count }) => count)
@@ -245,11 +244,6 @@ function logWarnings({ logs, whole }: LogComparison): readonly LogWarning[] {
     half !== undefined && {
       code: 'lines-in-part',
       message: `${counted(half.count, 'line')} ${half.count === 1 ? 'was' : 'were'} read only in part: ${skipText(half)}.`,
-      advice: {},
-    },
-    inBothClasses.length > 0 && {
-      code: 'same-files',
-      message: `${firstOf(inBothClasses, { most: SHOWN })} ${is(inBothClasses, 'is', 'are')} given for both periods. Name each file once.`,
       advice: {},
     },
     alone.length > 0 && {

@@ -9,7 +9,6 @@ const NOTHING = new LogReport({
   emptyInstances: [],
   unreadFiles: [],
   fieldsLeftOut: [],
-  inBothClasses: [],
   sharedFiles: [],
   notExcluded: [],
 })

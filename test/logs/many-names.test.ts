@@ -28,10 +28,10 @@ function logsWith(noises: number): LogSet {
 const logs = logsWith(60)
 const KEY = { kind: 'event', class: 'after', featureType: 'lastAbsolute' } as const
 
-describe('of too many variables networks are learned from the most telling', () => {
+describe('of too many variables networks are learned from some', () => {
   const compared = compareLogs(logs, { metric: 'finish', mostVariables: 10 })
 
-  test('which are those that differ and those that go along with performance', () => {
+  test('which are those that differ most', () => {
     const network = compared.networks.network(KEY)
     expect(network.names).toHaveLength(11)
     expect(network.names).toContain('zz cause')

@@ -302,10 +302,9 @@ export function performanceSentences(compared: LogComparison): string[] {
   const isByLatency =
     weights === 'latency' || (typeof weights === 'object' && !('length' in weights))
   const given = typeof weights === 'object' && isByLatency ? weights : {}
-  const { doublingMs = 'auto' } = given
+  const { doublingMs, doubling: own = usualDoubling(values) } = given
   const us = unit === 'absolute time' ? 1 : (quantity?.us ?? 1)
-  const doubling =
-    given.doubling ?? (doublingMs === 'auto' ? usualDoubling(values) : (1000 * doublingMs) / us)
+  const doubling = doublingMs === undefined ? own : (1000 * doublingMs) / us
   return spoken([
     `Performance is ${name}: ${text(averages.before)} on average before, ${text(averages.after)} after (${says}).`,
     records !== undefined && recordsText(records, text),

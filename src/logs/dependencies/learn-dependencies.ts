@@ -1,5 +1,5 @@
 // The innermost loop of all dependency networks: it indexes with `!`.
-import { descending, sort, sum, zip } from 'd3-array'
+import { descending, sort, sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import {
   count,
@@ -102,8 +102,7 @@ function columnsOf(key: NetworkKey, networks: DependencyNetworks, members: Membe
     given === undefined ? new Float64Array(members.length).fill(1) : picked(given, members)
   const valuesOf = (variable: number) => features.of(variable, key.featureType)
   const others = [...features.names.keys()].filter((variable) => !own.includes(variable))
-  const pulls = performance.map((value, row) => value * weights[row]!)
-  const { chosen, leftOut } = selectColumns(others, { networks, valuesOf, members, pulls, weights })
+  const { chosen, leftOut } = selectVariables(others, networks, { valuesOf, members })
   const variables = chosen.map((variable) => {
     const values = picked(valuesOf(variable), members)
     const times = isEventTime(key.featureType) ? values : undefined
@@ -482,44 +481,25 @@ function leftRows(
 }
 
 /**
- * Returns the columns of a network: all, or at most `mostVariables` that can be split. Of too many, takes those
- * that differ most between the classes (|t|) and correlate most with performance (F) in turn.
+ * Returns the variables of a network: all, or of too many that can be split the `mostVariables` that differ most between
+ * the classes, by |t|.
  */
-function selectColumns(
+function selectVariables(
   all: readonly number[],
-  {
-    networks: { logs, options },
-    valuesOf,
-    members,
-    pulls,
-    weights,
-  }: {
-    readonly networks: DependencyNetworks
-    readonly valuesOf: (variable: number) => Float64Array
-    readonly members: Members
-    /** Pulls of the members. */
-    readonly pulls: Float64Array
-    readonly weights: Float64Array
-  },
+  { logs, options }: DependencyNetworks,
+  { valuesOf, members }: { valuesOf: (variable: number) => Float64Array; members: Members },
 ): { readonly chosen: readonly number[]; readonly leftOut: number } {
   const { minLeaf, mostVariables } = options
   if (all.length <= mostVariables) return { chosen: all, leftOut: 0 }
   const { before, after } = membersOf(logs)
   const able = all.flatMap((variable) => {
     const values = valuesOf(variable)
-    const own = picked(values, members)
-    const rows = varyingOrder(own)
-    if (rows.length < 2 * minLeaf) return []
+    if (varyingOrder(picked(values, members)).length < 2 * minLeaf) return []
     const { statistic } = welch(picked(values, before), picked(values, after))
-    // F of the straight line that predicts performance: r² of few instances is worth less.
-    const share = explainedShare(own, pulls, { rows, weights })
-    const f = (share * (rows.length - 2)) / (1 - share)
-    return [{ variable, t: Number.isNaN(statistic) ? 0 : Math.abs(statistic), f }]
+    return [{ variable, t: Number.isNaN(statistic) ? 0 : Math.abs(statistic) }]
   })
-  const byT = able.toSorted((a, b) => descending(a.t, b.t) || descending(a.f, b.f))
-  const byF = able.toSorted((a, b) => descending(a.f, b.f) || descending(a.t, b.t))
-  const inTurn = new Set(zip(byT, byF).flatMap((both) => both.map(({ variable }) => variable)))
-  const chosen = [...inTurn].slice(0, mostVariables).sort((a, b) => a - b)
+  const most = sort(able, (a, b) => descending(a.t, b.t)).slice(0, mostVariables)
+  const chosen = most.map(({ variable }) => variable).sort((a, b) => a - b)
   return { chosen, leftOut: able.length - chosen.length }
 }
 

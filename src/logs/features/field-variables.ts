@@ -56,8 +56,7 @@ function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
 }
 
 /** The fields of the messages of one event. */
-export interface EventFields {
-  readonly event: string
+interface EventFields {
   messages: number
   readonly columns: Map<string, Column>
 }
@@ -82,45 +81,32 @@ export class FieldVariables {
     this.#builder = builder
   }
 
-  take(event: string, fields: readonly LogField[], moment: Moment): void {
-    const own = this.of(event)
+  /** Takes the fields of a message; `valueOf` reads the value of one by its place. */
+  take(
+    event: string,
+    keys: readonly string[],
+    message: Moment & { readonly valueOf: (i: number) => LogField[1] },
+  ): void {
+    const own = getOrInsert(this.#events, event, () => ({ messages: 0, columns: new Map() }))
     own.messages++
-    for (const field of fields) {
-      const column = this.column(own, field)
-      if (column !== undefined) this.put(column, field[1], moment)
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] as string
+      let column = own.columns.get(key)
+      if (column === undefined) {
+        if (own.columns.size === MAX_FIELDS) continue
+        const run = getOrInsert(this.#runs, key, () => new FieldRun())
+        column = newColumn(event, [key, message.valueOf(i)], run)
+        own.columns.set(key, column)
+      }
+      column.known++
+      if (column.isLeftOut) continue
+      // Of a text of too many values no further one matters.
+      if (column.run.varies && column.values === null && column.stateCode < 0) column.run.messages++
+      else this.#put(column, message.valueOf(i), message)
     }
   }
 
-  /** Returns the fields of an event. */
-  of(event: string): EventFields {
-    return getOrInsert(this.#events, event, () => ({ event, messages: 0, columns: new Map() }))
-  }
-
-  /** Returns the column of a field; undefined if its event has too many. */
-  column({ event, columns }: EventFields, field: LogField): Column | undefined {
-    const [key] = field
-    const known = columns.get(key)
-    if (known !== undefined || columns.size === MAX_FIELDS) return known
-    const run = getOrInsert(this.#runs, key, () => new FieldRun())
-    const column = newColumn(event, field, run)
-    columns.set(key, column)
-    return column
-  }
-
-  /** Takes a field of one message, if no value of its type matters any more; whether it did. */
-  passOver(column: Column, type: string): boolean {
-    const { run, values, stateCode, isCode, isLeftOut } = column
-    const isNone = run.varies && values === null && stateCode < 0 && (isCode || type !== 'number')
-    if (!isLeftOut && !isNone) return false
-    column.known++
-    if (isNone) run.messages++
-    return true
-  }
-
-  /** Takes the value of a field of one message. */
-  put(column: Column, value: LogField[1], moment: Moment): void {
-    column.known++
-    if (column.isLeftOut) return
+  #put(column: Column, value: LogField[1], moment: Moment): void {
     const { instance, timeUs } = moment
     column.run.take(value, instance)
     // A facet seen before is not one of numbers.
@@ -129,8 +115,6 @@ export class FieldVariables {
       this.#builder.facet(instance, known, timeUs)
       return
     }
-    // A text of too many values is looked at no more.
-    if (typeof value === 'string' && column.values === null && column.stateCode < 0) return
     const number = typeof value === 'number' ? value : numberIn(value)
     if (column.isCode || Number.isNaN(number)) {
       column.isText = true

@@ -34,7 +34,6 @@ interface LogReportData {
   readonly emptyInstances: readonly string[]
   /** Files in directories that are in no log format that is known. */
   readonly unreadFiles: readonly string[]
-  readonly inBothClasses: readonly string[]
   /** Files whose lines share windows. */
   readonly sharedFiles: readonly string[]
   /** Names of `exclude` that no variable has. */
@@ -69,7 +68,6 @@ export class LogReport extends columnarStage<LogReportData>() {
       })),
       ...onlyFirst('instance without messages', 'kept', this.emptyInstances),
       ...onlyFirst('file in no log format that is known', 'file skipped', this.unreadFiles),
-      ...onlyFirst('file given as before and as after', 'read as both', this.inBothClasses),
       ...onlyFirst('excluded name that no variable has', 'nothing left out', this.notExcluded),
     ]
     return rowTable(rows, own('issue effect count example'))
@@ -84,7 +82,6 @@ type Notes = Omit<LogReportData, 'messages' | 'emptyInstances' | 'notExcluded'>
 export class ReadingNotes {
   lines = 0
   readonly unreadFiles: string[] = []
-  readonly inBothClasses: string[] = []
   readonly sharedFiles: string[] = []
   readonly fieldsLeftOut: FieldLeftOut[] = []
   readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
@@ -101,8 +98,8 @@ export class ReadingNotes {
   }
 
   get data(): Notes {
-    const { lines, unreadFiles, inBothClasses, sharedFiles, fieldsLeftOut } = this
+    const { lines, unreadFiles, sharedFiles, fieldsLeftOut } = this
     const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))
-    return { lines, skipped, unreadFiles, inBothClasses, sharedFiles, fieldsLeftOut }
+    return { lines, skipped, unreadFiles, sharedFiles, fieldsLeftOut }
   }
 }

@@ -99,34 +99,21 @@ export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMet
   const found = performanceMetric(logs, metric)
   const members = membersOf(logs, found.values)
   for (const logClass of LOG_CLASSES) {
-    if (members[logClass].length > 0) continue
     const count = logs.counts[logClass]
     if (count === 0) {
       throw new FlowdeltaError(
         `There are no logs of the ${logClass} period. Load logs of both periods.`,
       )
     }
-    const shared = found.variable === undefined ? [] : inBothClasses(logs, found.variable.kind)
-    const names = shared.slice(0, MAX_SHOWN).map(show).join(', ')
-    throw new OptionError(
-      'metric',
-      shortText(found.name, MAX_NAME_LENGTH),
-      `a metric that both periods have: 'runTime'${names === '' ? '' : `, or ${names}`}${shared.length > MAX_SHOWN ? ', …' : ''}. None of ${counted(count, 'instance')} of the ${logClass} period has this one`,
-    )
+    if (members[logClass].length > 0) continue
+    const wanted = `a metric that both periods have, such as 'runTime': none of ${counted(count, 'instance')} of the ${logClass} period has this one`
+    throw new OptionError('metric', shortText(found.name, MAX_NAME_LENGTH), wanted)
   }
   return found
 }
 
 const MAX_SHOWN = 10
 const MAX_NAME_LENGTH = 70
-
-function inBothClasses(logs: LogSet, kind: VariableKind): string[] {
-  const features = logs.features(kind)
-  return features.names.filter((_, variable) => {
-    const classes = features.rows(variable, []).map(({ instance }) => logs.classOf[instance])
-    return new Set(classes).size === LOG_CLASSES.length
-  })
-}
 
 function unlike(name: string, others: readonly string[]): string {
   return others.includes(name) ? unlike(`${name} (P)`, others) : name
@@ -246,7 +233,8 @@ function mainFeature({ events, states }: LogSet, name: string): Feature {
   const isState = states.names.includes(name)
   if (isState && events.names.includes(name)) {
     throw new FlowdeltaError(
-      `Metric ${show(name)} is an event and a state variable. Give metric ${show(`event:${name}`)} (its last time) or ${show(`state:${name}`)} (its mean value).`,
+      `Metric ${show(name)} is an event and a state variable. Give \`metric\` ${show(`event:${name}`)} (its last time) or ${show(`state:${name}`)} (its mean value).`,
+      { metric: null },
     )
   }
   return isState ? 'mean' : 'lastAbsolute'
@@ -271,18 +259,11 @@ function requireVariable(logs: LogSet, kind: VariableKind, name: string) {
   const features = logs.features(kind)
   const index = features.indexOf(name)
   if (index !== undefined) return { of: (feature: Feature) => features.of(index, feature) }
-  const { events, states } = logs
-  const all = [...events.names, ...states.names]
-  const near = all.slice(0, MAX_SHOWN).map((each) => show(shortText(each, MAX_NAME_LENGTH)))
-  const fields = new Set(
-    states.names.flatMap((state) => {
-      const event = events.names.find((one) => state.startsWith(`${one}.`))
-      return event === undefined ? [] : state.slice(event.length + 1)
-    }),
-  )
-  const ofFields = [...fields].slice(0, MAX_SHOWN).map(show).join(', ')
+  const all = [...logs.events.names, ...logs.states.names]
+  const shown = all.slice(0, MAX_SHOWN).map((each) => show(shortText(each, MAX_NAME_LENGTH)))
+  const known = shown.length === 0 ? 'they have none' : shown.join(', ')
   throw new FlowdeltaError(
-    `Metric ${show(name)} is no ${kind === 'event' ? 'event' : 'state variable'} of these logs. Give 'runTime'${ofFields === '' ? '' : `, a field (${ofFields})`} or one of their variables: ${near.length === 0 ? 'they have none' : near.join(', ')}${all.length > MAX_SHOWN ? ', …' : '.'}`,
+    `Metric ${show(name)} is no ${kind === 'event' ? 'event' : 'state variable'} of these logs. Give 'runTime' or one of their variables: ${known}${all.length > MAX_SHOWN ? ', …' : '.'}`,
   )
 }
 

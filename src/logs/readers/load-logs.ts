@@ -109,7 +109,6 @@ export async function loadLogs(
   // The class of an instance tells which field names it.
   divided?.finish()
   fields.finish(division?.badIf.map(({ attribute }) => attribute))
-  builder.notes.inBothClasses.push(...pathsInBoth(inputs))
   const built = builder.build()
   for (const logClass of LOG_CLASSES) {
     requireMessages(built, logClass, { inputs: inputs[logClass], isDivided: division !== null })
@@ -160,16 +159,6 @@ function requireBoth({ counts }: LogSet, { splitAt, text }: Division): void {
     text,
     `conditions that some instances meet and some do not: ${found}`,
   )
-}
-
-/** Files that are of both classes. Content in memory may have one name twice. */
-function pathsInBoth({ before, after }: Readonly<Record<LogClass, readonly LogInput[]>>): string[] {
-  const paths = (inputs: readonly LogInput[]) =>
-    inputs
-      .filter(({ isPath }) => isPath)
-      .flatMap(({ files }) => files.map(({ name }) => name.replace(/(^|\/)(?:\.\/)+/g, '$1')))
-  const ofBefore = new Set(paths(before))
-  return paths(after).filter((path) => ofBefore.has(path))
 }
 
 async function namingOf(

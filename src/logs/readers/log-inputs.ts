@@ -17,8 +17,6 @@ export interface LogInput {
   readonly files: readonly OpenableSource[]
   /** Whether the user named this file, rather than its directory. */
   readonly isFile: boolean
-  /** Whether it is a path, and not content in memory. */
-  readonly isPath: boolean
 }
 
 /** Finds the files that paths name. */
@@ -39,10 +37,10 @@ async function inputOf(source: LogSource): Promise<LogInput> {
   const below = isPath ? await (await nodeFiles()).filesBelow(source) : undefined
   if (below === undefined) {
     const file = await openSource(source)
-    return { id: file.name, files: [file], isFile: true, isPath }
+    return { id: file.name, files: [file], isFile: true }
   }
   const name = source instanceof URL ? decodeURIComponent(source.pathname) : String(source)
   if (below.length === 0) throw new OptionError('paths', name, 'a directory with files in it')
   const id = name.replace(/(.)[\\/]+$/, '$1')
-  return { id, files: await Promise.all(below.map(openSource)), isFile: false, isPath }
+  return { id, files: await Promise.all(below.map(openSource)), isFile: false }
 }

@@ -8,7 +8,7 @@ import type { LogBuilder } from '../features/log-builder.ts'
 import type { SkippedLines } from '../features/log-report.ts'
 import type { LogClass } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
-import { type TemplateMatch, type TemplateMatcher, templateName } from './drain/log-templates.ts'
+import { type TemplateMatcher, templateName } from './drain/log-templates.ts'
 import type { LineBytes } from './line-bytes.ts'
 import { type LinePlan, valueIn } from './line-plans.ts'
 
@@ -159,87 +159,63 @@ export class LogWriter implements LogSink {
 
   /** Returns the function that takes messages of a plan: names are looked up now, not for each message. */
   taker(plan: LinePlan): Taker {
-    const { name: said, instance: whose, isText, free, component, level } = plan
-    const { builder, matcher, divided, pathInstance, fields } = this.#options
-    const text = String(said.text)
-    const found = isText ? matcher?.match(component, text) : undefined
-    const byRecord: Taker = (line, timeUs, value) => {
-      this.record(recordOf(plan, line, { timeUs, value }))
-    }
+    const { name: said, instance: whose, isText, free, component, value: ofState } = plan
+    const { divided, pathInstance } = this.#options
+    const kindOf = memoized((name: string) =>
+      this.#kindOf({ name, isText, component, value: ofState && 0 }),
+    )
+    const kind = kindOf(String(said.text))
     // Divisions go by the fields of records, and text that no template has is told.
-    const isUnknown = isText && matcher !== undefined && found === undefined
-    if (divided !== undefined || isUnknown) return byRecord
-    const states = found === undefined ? [] : this.#statesOf(found.match)
+    if (divided !== undefined || kind === undefined) {
+      return (line, timeUs, value) => this.record(recordOf(plan, line, { timeUs, value }))
+    }
     const [start] = said.at ?? [0]
     const numbers = free.flatMap(([from, to], i) => {
-      const code = states[i] ?? -1
+      const code = kind.states[i] ?? -1
       return code < 0 ? [] : [{ from: start + from, to: start + to, code }]
     })
-    // Names whose digits tell them apart.
-    const isOneName = found !== undefined || said.at === undefined
-    const named = memoized((name: string) => ({
-      code: plan.value === undefined ? builder.eventCode(name) : builder.stateCode(name),
-      event: fields.of(name),
-      columns: plan.fields.map(() => undefined as ReturnType<FieldVariables['column']>),
-    }))
-    const only = isOneName ? named(found?.match.name ?? templateName(component, text)) : undefined
+    // Without a template, digits tell names apart.
+    const isOneName = kind.hasTemplate || said.at === undefined
+    const isOfPath = pathInstance >= 0 || whose === undefined
+    const keys = plan.fields.map(([key]) => key)
+    let current: LineBytes
+    const valueOf = (i: number) => valueIn(current, (plan.fields[i] as (typeof plan.fields)[0])[1])
     return (line, timeUs, value) => {
-      const isOfPath = pathInstance >= 0 || whose === undefined
       const instance = isOfPath ? pathInstance : this.#instanceCode(String(valueIn(line, whose)))
-      if (instance < 0) {
-        byRecord(line, timeUs, value)
+      const own = isOneName ? kind : kindOf(String(valueIn(line, said)))
+      if (own === undefined || instance < 0) {
+        this.record(recordOf(plan, line, { timeUs, value }))
         return
       }
-      const {
-        code: own,
-        event,
-        columns,
-      } = only ?? named(templateName(component, String(valueIn(line, said))))
-      if (value === undefined) builder.event(instance, own, timeUs, level)
-      else builder.state(instance, own, timeUs, value)
+      this.#log(own, instance, { timeUs, value, level: plan.level })
       for (const { from, to, code } of numbers) {
-        builder.state(instance, code, timeUs, line.number(from, to))
+        this.#options.builder.state(instance, code, timeUs, line.number(from, to))
       }
-      if (columns.length === 0) return
-      event.messages++
-      const moment = { instance, timeUs }
-      for (let i = 0; i < columns.length; i++) {
-        const [key, one] = plan.fields[i]!
-        columns[i] ??= fields.column(event, [key, valueIn(line, one)])
-        const column = columns[i]
-        if (column === undefined || fields.passOver(column, typeof one.text)) continue
-        fields.put(column, valueIn(line, one), moment)
-      }
+      if (keys.length === 0) return
+      current = line
+      this.#options.fields.take(own.name, keys, { instance, timeUs, valueOf })
     }
   }
 
   record(record: LogRecord): void {
-    const { timeUs, isText, value, level, fields = [], component = '' } = record
-    const { builder, matcher, source } = this.#options
-    const found = isText ? matcher?.match(component, record.name) : undefined
-    if (isText && matcher !== undefined && found === undefined) {
-      this.#refuse(record, SKIPPED.noTemplate)
+    const { timeUs, fields = [] } = record
+    const { builder, source } = this.#options
+    const kind = this.#kindOf(record)
+    const instance = kind === undefined || Number.isNaN(timeUs) ? -1 : this.#instanceOf(record)
+    if (kind === undefined || instance < 0) {
+      const reason = kind === undefined ? SKIPPED.noTemplate : SKIPPED.noInstance
+      this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : reason, record.line, record.name)
       return
     }
-    const name = found?.match.name ?? templateName(component, record.name)
-    const own = value === undefined ? builder.eventCode(name) : builder.stateCode(name)
-    const instance = Number.isNaN(timeUs) ? -1 : this.#instanceOf(record)
-    if (instance < 0) {
-      this.#refuse(record, SKIPPED.noInstance)
-      return
-    }
-    if (value === undefined) builder.event(instance, own, timeUs, level)
-    else builder.state(instance, own, timeUs, value)
-    const states = found === undefined ? [] : this.#statesOf(found.match)
-    for (const [i, code] of states.entries()) {
-      if (code >= 0) builder.state(instance, code, timeUs, Number(found?.values[i]))
+    this.#log(kind, instance, record)
+    for (const [i, code] of kind.states.entries()) {
+      if (code >= 0) builder.state(instance, code, timeUs, Number(kind.values[i]))
     }
     const all = source === undefined ? fields : [...fields, ['source', source] as const]
-    if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
-  }
-
-  #refuse({ timeUs, line, name }: LogRecord, reason: string): void {
-    this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : reason, line, name)
+    if (all.length === 0) return
+    const keys = all.map(([key]) => key)
+    const valueOf = (i: number) => (all[i] as LogField)[1]
+    this.#options.fields.take(kind.name, keys, { instance, timeUs, valueOf })
   }
 
   skip(reason: string, line: number, text: string, count = 1): void {
@@ -255,6 +231,45 @@ export class LogWriter implements LogSink {
     this.#options.builder.notes.lines += count
   }
 
+  #log(
+    { code }: { readonly code: number },
+    instance: number,
+    { timeUs, value, level }: Pick<LogRecord, 'timeUs' | 'value' | 'level'>,
+  ): void {
+    const { builder } = this.#options
+    if (value === undefined) builder.event(instance, code, timeUs, level)
+    else builder.state(instance, code, timeUs, value)
+  }
+
+  /** Returns the variables that messages of a kind belong to; undefined for text that no template has. */
+  #kindOf({
+    name,
+    isText,
+    component = '',
+    value,
+  }: Pick<LogRecord, 'name' | 'isText' | 'component' | 'value'>) {
+    const { builder, matcher } = this.#options
+    const { match, values = [] } = (isText && matcher?.match(component, name)) || {}
+    if (isText && matcher !== undefined && match === undefined) return undefined
+    const full = match?.name ?? templateName(component, name)
+    const code = value === undefined ? builder.eventCode(full) : builder.stateCode(full)
+    // The states of a template get their numbers with its event, when it is first met.
+    if (match !== undefined && match.states.length < match.wildcards.length) {
+      match.states.push(
+        ...match.wildcards.map((place) =>
+          place === 0 ? -1 : builder.stateCode(`${match.name} #${place}`),
+        ),
+      )
+    }
+    return {
+      name: full,
+      code,
+      states: match?.states ?? [],
+      values,
+      hasTemplate: match !== undefined,
+    }
+  }
+
   #instanceOf(record: LogRecord): number {
     const { pathInstance, divided, id = '', logClass } = this.#options
     if (divided === undefined && pathInstance >= 0) return pathInstance
@@ -266,15 +281,5 @@ export class LogWriter implements LogSink {
   #instanceCode(id: string): number {
     const { builder, logClass } = this.#options
     return getOrInsert(this.#instances, id, () => builder.instanceCode(logClass, id))
-  }
-
-  /** Returns the codes of the states of a template, which are given with its event's when it is first met. */
-  #statesOf(match: TemplateMatch): readonly number[] {
-    const { builder } = this.#options
-    if (match.states.length === match.wildcards.length) return match.states
-    for (const place of match.wildcards) {
-      match.states.push(place === 0 ? -1 : builder.stateCode(`${match.name} #${place}`))
-    }
-    return match.states
   }
 }

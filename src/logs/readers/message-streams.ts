@@ -17,7 +17,7 @@ export interface LineOptions {
 
 /** Lines of one origin, such as a container, among those of others. */
 export class Stream {
-  readonly stack = new StackFollower(() => (this.message?.isText ? this.message.name : ''))
+  readonly stack = new StackFollower()
   /** The beginning of a line that was cut. */
   partial = ''
   /** The first of two lines that make one message. */
@@ -32,6 +32,7 @@ export class Stream {
   get message(): LogRecord | undefined {
     if (this.#plan !== undefined) {
       this.message = recordOf(this.#plan, this.#line, { timeUs: this.#timeUs, value: undefined })
+      this.stack.begin(this.#message?.isText ? this.#message.name : '')
     }
     return this.#message
   }
@@ -41,9 +42,8 @@ export class Stream {
     this.#plan = undefined
   }
 
-  /** Makes a line of a plan the message. */
+  /** Makes a line of a plan, which names no exception, the message. */
   follow(plan: LinePlan, line: LineBytes, timeUs: number): void {
-    this.stack.beginPlain()
     this.#plan = plan
     this.#line.set(line.bytes, line.start, line.end)
     this.#timeUs = timeUs
@@ -137,18 +137,12 @@ export class MessageStreams {
     this.#lastUs = timeUs
     this.#messages++
     stream.follow(plan, line, timeUs)
-    const take = this.#takers[plan.id] ?? this.#takerOf(plan)
-    take(line, timeUs, value)
+    if (sink.taker === undefined) sink.record(recordOf(plan, line, { timeUs, value }))
+    else {
+      this.#takers[plan.id] ??= sink.taker(plan)
+      this.#takers[plan.id]?.(line, timeUs, value)
+    }
     return true
-  }
-
-  #takerOf(plan: LinePlan): Taker {
-    const { sink } = this.#options
-    const taker: Taker =
-      sink.taker?.(plan) ??
-      ((line, timeUs, value) => sink.record(recordOf(plan, line, { timeUs, value })))
-    this.#takers[plan.id] = taker
-    return taker
   }
 
   #timeIn(line: LineBytes, time: Said): number {
@@ -178,7 +172,7 @@ export class MessageStreams {
       this.#threw(stream, line, stack.add({ className: thrownType, message }))
     }
     // An error without a type.
-    if (thrown === undefined || stack.hasFound) return
+    if (thrown === undefined || stack.knows()) return
     this.#threw(stream, line, stack.add(thrownIn(thrown.split('\n', 1)[0] ?? '')))
   }
 

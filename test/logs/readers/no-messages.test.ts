@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { OptionError } from '../../../src/core/errors.ts'
 import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
 import type { LogReadOptions } from '../../../src/logs/readers/log-read-options.ts'
@@ -46,27 +43,6 @@ describe('logs of a class that give no message are an error that says why and wh
 
   test('a column that is named and not there is not another format', async () => {
     await fails(CSV, { fields: { time: 'zeit' } }).toThrow('a line has no time that can be read')
-  })
-})
-
-describe('a file as before and as after', () => {
-  let folder = ''
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'flowdelta-both-'))
-    writeFileSync(join(folder, 'a.jsonl'), JSONL.bytes)
-  })
-  afterAll(() => rmSync(folder, { recursive: true }))
-
-  test('is told, also where a directory holds it', async () => {
-    const file = join(folder, 'a.jsonl')
-    for (const after of [file, folder]) {
-      const { report } = await loadLogs({ before: file, after })
-      expect(report.inBothClasses).toEqual([file])
-    }
-  })
-
-  test('content in memory may have one name twice', async () => {
-    expect((await loadLogs({ before: JSONL, after: JSONL })).report.inBothClasses).toEqual([])
   })
 })
 

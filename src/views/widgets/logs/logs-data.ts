@@ -154,7 +154,6 @@ const NO_REPORT = new LogReport({
   emptyInstances: [],
   unreadFiles: [],
   fieldsLeftOut: [],
-  inBothClasses: [],
   sharedFiles: [],
   notExcluded: [],
 })
