@@ -81,11 +81,11 @@ export class FieldVariables {
     this.#builder = builder
   }
 
-  /** Takes the fields of a message; `valueOf` reads the value of one by its place. */
+  /** Takes the fields of a message; `valueAt` reads the value of one by its place. */
   take(
     event: string,
     keys: readonly string[],
-    message: Moment & { readonly valueOf: (i: number) => LogField[1] },
+    message: Moment & { readonly valueAt: (i: number) => LogField[1] },
   ): void {
     const own = getOrInsert(this.#events, event, () => ({ messages: 0, columns: new Map() }))
     own.messages++
@@ -95,14 +95,14 @@ export class FieldVariables {
       if (column === undefined) {
         if (own.columns.size === MAX_FIELDS) continue
         const run = getOrInsert(this.#runs, key, () => new FieldRun())
-        column = newColumn(event, [key, message.valueOf(i)], run)
+        column = newColumn(event, [key, message.valueAt(i)], run)
         own.columns.set(key, column)
       }
       column.known++
       if (column.isLeftOut) continue
       // Of a text of too many values no further one matters.
       if (column.run.varies && column.values === null && column.stateCode < 0) column.run.messages++
-      else this.#put(column, message.valueOf(i), message)
+      else this.#put(column, message.valueAt(i), message)
     }
   }
 

@@ -179,7 +179,7 @@ export class LogWriter implements LogSink {
     const isOfPath = pathInstance >= 0 || whose === undefined
     const keys = plan.fields.map(([key]) => key)
     let current: LineBytes
-    const valueOf = (i: number) => valueIn(current, (plan.fields[i] as (typeof plan.fields)[0])[1])
+    const valueAt = (i: number) => valueIn(current, (plan.fields[i] as (typeof plan.fields)[0])[1])
     return (line, timeUs, value) => {
       const instance = isOfPath ? pathInstance : this.#instanceCode(String(valueIn(line, whose)))
       const own = isOneName ? kind : kindOf(String(valueIn(line, said)))
@@ -193,7 +193,7 @@ export class LogWriter implements LogSink {
       }
       if (keys.length === 0) return
       current = line
-      this.#options.fields.take(own.name, keys, { instance, timeUs, valueOf })
+      this.#options.fields.take(own.name, keys, { instance, timeUs, valueAt })
     }
   }
 
@@ -214,8 +214,8 @@ export class LogWriter implements LogSink {
     const all = source === undefined ? fields : [...fields, ['source', source] as const]
     if (all.length === 0) return
     const keys = all.map(([key]) => key)
-    const valueOf = (i: number) => (all[i] as LogField)[1]
-    this.#options.fields.take(kind.name, keys, { instance, timeUs, valueOf })
+    const valueAt = (i: number) => (all[i] as LogField)[1]
+    this.#options.fields.take(kind.name, keys, { instance, timeUs, valueAt })
   }
 
   skip(reason: string, line: number, text: string, count = 1): void {
