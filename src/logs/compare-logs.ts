@@ -92,7 +92,6 @@ function instancesFor(logs: LogSet, metric: Metric): LogSet {
   return LOG_CLASSES.every((logClass) => having[logClass].length >= MIN_WINDOWS) ? windows : logs
 }
 
-/** Options of every stage of a comparison of logs. */
 export const LOG_OPTIONS = defineOptions({
   ...DIVERGENCE_OPTIONS,
   ...DEPENDENCY_OPTIONS,
@@ -107,7 +106,6 @@ const stagesOf = remembered((_: LogSet) => new Map<string, unknown>())
 export class LogComparison extends columnarStage<{
   /** Compared logs: the given ones, or the windows that they were cut into. */
   readonly logs: LogSet
-  /** The logs that were given. */
   readonly whole: LogSet
   readonly options: LogComparisonOptions
 }>() {
@@ -128,17 +126,14 @@ export class LogComparison extends columnarStage<{
     return metricRecords(this.whole, performanceMetric(this.whole, this.options.metric))
   }
 
-  /** Differences between the classes. */
   get divergence(): Divergence {
     return this.#stage('divergence', DIVERGENCE_OPTIONS, (own) => findDivergence(this.logs, own))
   }
 
-  /** Dependencies between variables, within each class. */
   get networks(): DependencyNetworks {
     return this.#stage('networks', DEPENDENCY_OPTIONS, (own) => learnDependencies(this.logs, own))
   }
 
-  /** Graphs to look at first. */
   get attention(): Attention {
     return this.#stage('attention', LOG_OPTIONS, (all) =>
       focusAttention(this.divergence, this.networks, pickOptions(ATTENTION_OPTIONS, all)),
@@ -193,7 +188,6 @@ export class LogComparison extends columnarStage<{
     return this.attention.table()
   }
 
-  /** A stage, computed when it is first asked for. */
   #stage<T extends OptionTable, R>(
     name: string,
     table: T,
@@ -215,7 +209,6 @@ export interface LogWarning {
     | 'unread-files'
     | 'nothing-excluded'
   readonly message: string
-  /** Options that the message names. */
   readonly advice: OptionAdvice
 }
 

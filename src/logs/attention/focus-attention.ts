@@ -203,7 +203,6 @@ export interface AttentionNode {
   readonly t: number
   /** |t| as a share of the largest of all features of all variables of the kind: 0 to 1. */
   readonly divergence: number
-  /** Whether the feature differs significantly between the classes. */
   readonly significant: boolean
   /** Contribution of the variable to the score; 0 for performance itself. */
   readonly term: number
@@ -232,7 +231,6 @@ export interface AttentionGraph {
   readonly edges: readonly AttentionEdge[]
 }
 
-/** A path of dependencies that ends at performance. */
 export interface AttentionPath {
   readonly graph: AttentionGraph
   /** Path from performance, its direct dependency first. */

@@ -42,7 +42,6 @@ export function learnDependencies(
   return new DependencyNetworks({ logs, options: chosen, metric })
 }
 
-/** Instances of a class that have performance. */
 type Members = readonly number[]
 
 function learnNetwork(key: NetworkKey, networks: DependencyNetworks): DependencyNetwork {
@@ -114,7 +113,6 @@ function columnsOf(key: NetworkKey, networks: DependencyNetworks, members: Membe
   const values = columns.map((column) => column.values)
   return {
     names: columns.map((column) => column.name),
-    /** A value an instance; NaN where it is missing. */
     values,
     /** All instances, and those that have a value of each column, ascending by it. */
     root: { rows: Uint32Array.from(members.keys()), orders: values.map(varyingOrder) },
@@ -170,7 +168,6 @@ export function happensBefore(first: ArrayLike<number>, second: ArrayLike<number
   return later >= MIN_INSTANCES && earlier === 0 ? 1 : 0
 }
 
-/** Options of `learnDependencies`. */
 export const DEPENDENCY_OPTIONS = defineOptions({
   ...WEIGHT_OPTIONS,
   minSplit: custom<number>({
@@ -251,7 +248,6 @@ export class DependencyNetworks extends columnarStage<{
     return { before: counts.before - before.length, after: counts.after - after.length }
   }
 
-  /** Returns one network. */
   network(key: NetworkKey): DependencyNetwork {
     const { kind, class: logClass, featureType } = key
     return getOrInsert(this.#known, `${kind} ${logClass} ${featureType}`, () =>
@@ -333,7 +329,6 @@ function growTree(
   return splits
 }
 
-/** Returns the rows of a node on one side. */
 function partOf({ rows, orders }: TreeNode, isLeft: Uint8Array, side: 0 | 1): TreeNode {
   const isIn = (row: number) => isLeft[row] === side
   return { rows: rows.filter(isIn), orders: orders.map((order) => order.filter(isIn)) }
@@ -362,7 +357,6 @@ interface BestCut {
   readonly missingLeft: boolean
   /** Decrease of the weighted sum of squares. */
   readonly gain: number
-  /** Number of cuts of all columns to choose from. */
   readonly cuts: number
 }
 

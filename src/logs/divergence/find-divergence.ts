@@ -210,7 +210,6 @@ function presenceOf(logs: LogSet, features: VariableFeatures, variable: number):
   }
 }
 
-/** Options of `findDivergence`. */
 export const DIVERGENCE_OPTIONS = defineOptions({
   ...WEIGHT_OPTIONS,
   alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
@@ -247,7 +246,6 @@ export interface FeatureTest extends Pick<WelchResult, 'df' | 'p' | 'beforeMean'
   readonly significant: boolean
   /** Whether two instances of each class have the feature. */
   readonly tested: boolean
-  /** Number of instances of the class that have the feature. */
   readonly beforeCount: number
   readonly afterCount: number
 }
@@ -255,7 +253,6 @@ export interface FeatureTest extends Pick<WelchResult, 'df' | 'p' | 'beforeMean'
 /** Whether performance itself differs: a family of one test. */
 export type PerformanceTest = Omit<FeatureTest, 'feature'>
 
-/** Divergence of one variable. */
 export interface VariableDivergence {
   readonly name: string
   readonly kind: VariableKind
@@ -278,7 +275,6 @@ export class Divergence extends columnarStage<{
    * constants and timers after all others that differ. Of others, those only after come first, then those only before.
    */
   readonly variables: readonly VariableDivergence[]
-  /** Whether performance differs. */
   readonly performance: PerformanceTest
 }>() {
   readonly #byKind = group(this.variables, ({ kind }) => kind)

@@ -22,7 +22,6 @@ export interface RunPhase {
 
 interface Point {
   readonly event: string | null
-  /** First or last of its messages, or both. */
   readonly isFirst: boolean
   readonly isLast: boolean
   readonly times: ArrayLike<number>

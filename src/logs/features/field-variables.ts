@@ -26,7 +26,6 @@ const MANY = `has more than ${MAX_VALUES} values`
 /** Numbers of these names are not more or less, but this or that. */
 const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 
-/** A field of the messages of one event. */
 type Column = ReturnType<typeof newColumn>
 
 function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
@@ -35,33 +34,27 @@ function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
     event,
     key,
     reason,
-    /** Whether its values are not looked at. */
     isLeftOut: reason !== null && !FEW_TELL.has(reason),
     /** Whether its numbers are not more or less, but this or that. */
     isCode: reason !== null || IS_CODE.test(key),
     example: String(value).slice(0, MAX_LENGTH),
     /** Values of the field, in any event, one per instance. */
     run,
-    /** Messages that have it. */
     known: 0,
     stateCode: -1,
     /** Events of its values; `null` once there were too many. */
     values: new Map() as Map<string, number> | null,
     codes: [] as number[],
-    /** Whether it had values that are no numbers. */
     isText: false,
-    /** Whether numbers had a unit of time. */
     isDuration: false,
   }
 }
 
-/** The fields of the messages of one event. */
 interface EventFields {
   messages: number
   readonly columns: Map<string, Column>
 }
 
-/** When a message came, and in which instance. */
 interface Moment {
   readonly instance: number
   readonly timeUs: number
@@ -210,23 +203,19 @@ export function numberIn(value: string | boolean): number {
 /** Digits behind a leading zero are no number. */
 const IS_NUMBER = /^[-+]?(?:0|[1-9]\d*|(?=\.))(?:\.\d+)?(?:[eE][-+]?\d+)?$/
 
-/** Number of first and of last values that are kept. */
 const KEPT_TEXTS = 3
 
 /** The values of one field, whatever messages have it, as far as they may name what wrote them. */
 class FieldRun {
   /** Whether an instance has two values of it. */
   varies = false
-  /** Messages that have it. */
   messages = 0
-  /** Value of each instance. */
   readonly values: number[] = []
   /** The first values and the last, which are of both classes. */
   readonly #texts = new Map<number, string>()
   #last: unknown
   #lastInstance = -1
 
-  /** Takes the value of a message. */
   take(value: unknown, instance: number): void {
     this.messages++
     if (this.varies || (value === this.#last && instance === this.#lastInstance)) return

@@ -17,9 +17,7 @@ import { LogReport, ReadingNotes } from './log-report.ts'
 import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
 import { type ClosedInstance, cutWindows, OpenInstance, type Row } from './open-instance.ts'
 
-/** Further variables that a builder makes. */
 interface BuilderOptions {
-  /** States that are computed from the features of an instance. */
   readonly derive?: DerivedStates | undefined
   /** Variables to leave out, by their names, in which `*` stands for anything. */
   readonly exclude?: readonly string[] | undefined
@@ -63,7 +61,6 @@ export class LogBuilder {
   readonly #instances: Instance[] = []
   readonly #codes = new Map<string, number>()
   readonly #names: Names = { event: new Dictionary(), state: new Dictionary() }
-  /** Omissions of the reading, for the report. */
   readonly notes = new ReadingNotes()
   /** Metric of performance, unless something else is asked for. */
   metric: LogSet['metric']
@@ -71,7 +68,6 @@ export class LogBuilder {
   readonly #facetCodes = new Set<number>()
   readonly #durations = new Set<number>()
   readonly #options: BuilderOptions
-  /** Levels by event, as ranks. */
   readonly #levels: number[] = []
   readonly #dropped = { event: new Set<number>(), state: new Set<number>() }
 
@@ -164,7 +160,6 @@ export class LogBuilder {
     for (const code of codes) this.#dropped[kind].add(code)
   }
 
-  /** Says that a state is a duration in ms. */
   noteDuration(code: number): void {
     this.#durations.add(code)
   }
@@ -186,7 +181,6 @@ export class LogBuilder {
     return isLeftOut ? undefined : LOG_CLASSES[classCode]
   }
 
-  /** Leaves an instance out. */
   dropInstance(instance: number): void {
     at(this.#instances, instance).isLeftOut = true
   }
@@ -208,7 +202,6 @@ export class LogBuilder {
     return withDerived(closed, this.#options.derive ?? {}, this.#names)
   }
 
-  /** Returns the instances that are not left out. */
   kept(): number[] {
     return [...this.#instances.keys()].filter((i) => !this.#instances[i]?.isLeftOut)
   }
@@ -294,7 +287,6 @@ export class LogBuilder {
   }
 }
 
-/** Why a message of a builder is left out. */
 const NOT_FINITE = 'has a time or a value that is not finite'
 
 type Names = Readonly<Record<VariableKind, Dictionary>>

@@ -19,7 +19,6 @@ export interface SkippedLines {
 export interface FieldLeftOut {
   readonly field: string
   readonly reason: string
-  /** Messages that have it. */
   readonly messages: number
   readonly example: string
   /** Some values of each class, for names of the run that the classes do not share. */
@@ -44,7 +43,6 @@ interface LogReportData {
 
 /** Omissions and simplifications while reading two sets of logs. Counts are exact. */
 export class LogReport extends columnarStage<LogReportData>() {
-  /** Number of lines that gave no message. */
   get skippedLines(): number {
     return sum(this.skipped, ({ count }) => count)
   }

@@ -51,11 +51,9 @@ export class LogSet extends columnarStage<{
   readonly levels?: ReadonlyMap<string, Level>
   readonly events: VariableFeatures<EventFeature>
   readonly states: VariableFeatures<StateFeature>
-  /** Omissions and simplifications. */
   readonly report: LogReport
 }>() {
   static readonly madeBy: string = 'logs: what loadLogs returns'
-  /** Returns the class of an instance. */
   classNameOf(instance: number): LogClass {
     return LOG_CLASSES[this.classOf[instance] as 0 | 1]
   }
@@ -69,7 +67,6 @@ export class LogSet extends columnarStage<{
     return this.durations?.has(state) ? DURATION_UNIT : unitOfName(state)
   }
 
-  /** Number of instances of each class. */
   get counts(): Readonly<Record<LogClass, number>> {
     const after = this.classOf.reduce((sum, code) => sum + code, 0)
     return { before: this.instances.length - after, after }
@@ -170,7 +167,6 @@ export class VariableFeatures<F extends Feature = Feature> {
     })
   }
 
-  /** Returns the number of the variable called `name`; undefined where there is none. */
   indexOf(name: string): number | undefined {
     return this.#indexes.get(name)
   }

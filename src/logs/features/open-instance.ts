@@ -40,7 +40,6 @@ export class OpenInstance {
     if (timeUs > this.#lastUs) this.#lastUs = timeUs
   }
 
-  /** Time from its start to its last message. */
   get spanUs(): number {
     return this.#lastUs - this.#startedUs
   }
@@ -133,7 +132,6 @@ class Series {
   times = new Float64Array(FIRST_CAPACITY)
   /** Value of each kept message of a state, parallel to `times`. */
   values = NO_VALUES
-  /** Number of `times` in use. */
   kept = 0
   /** Distance between kept messages: a power of two. */
   stride = 1

@@ -177,7 +177,6 @@ export const lineLayouts = memoized((dateFormat: string): readonly LineLayout[] 
   })
 })
 
-/** Returns a reader whose parts are the groups of an expression. */
 function readerOf(expression: RegExp): LineLayout['read'] {
   return (text) => expression.exec(text)?.slice(1) ?? null
 }
@@ -269,13 +268,11 @@ const VALUE =
 /** Pairs as `took=5` or, in Elasticsearch's slow logs, `took[5], id[]`. */
 const PAIR = new RegExp(`(${PAIR_KEY})(?:=(${VALUE})|\\[(.*?)\\](?=,(?:\\s|$)|$))`, 'y')
 
-/** Returns the match of a sticky pattern at a place of a text. */
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at
   return pattern.exec(text)
 }
 
-/** Returns the pair at a place of a line, and where it ends. */
 function pairAt(text: string, at: number): { readonly said: Pair; readonly end: number } | null {
   const [whole, key = '', plain, boxed = ''] = matchAt(PAIR, text, at) ?? []
   const value = plain ?? boxed

@@ -18,7 +18,6 @@ export interface Said {
 export interface LinePlan {
   /** Number among the plans for lines of a format. */
   readonly id: number
-  /** Length of its lines. */
   readonly length: number
   readonly time: Said
   readonly name: Said
@@ -62,7 +61,6 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
   const text = String.fromCharCode(code)
   return /\d/.test(text) ? IS_DIGIT : /[a-f]/i.test(text) ? 2 : /[a-z]/i.test(text) ? 4 : 0
 })
-/** Digits and letters up to f, and no others. */
 const HEX = 3
 const DIGIT = 48
 /** Bytes with all digits folded into one. */
@@ -217,7 +215,6 @@ export class LinePlans {
     return form?.check === this.#check ? form : undefined
   }
 
-  /** Looks for the ids of a line. */
   #findIds(line: LineBytes): void {
     const { bytes, start, end } = line
     this.#ids.length = 0
@@ -328,7 +325,6 @@ export function outputsOf(draft: LogDraft) {
     draft,
     /** Time, name, instance, value, and those of the fields. */
     values: said as Said['text'][],
-    /** All but the values. */
     structure: `${isText} ${level} ${logger} ${stream} ${kinds} ${fields.map(([key]) => key)}`,
   }
 }

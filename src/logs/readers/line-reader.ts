@@ -42,12 +42,10 @@ export class LineReader {
   readonly #streams: MessageStreams
   #draft: LogDraft
   readonly #layouts: readonly LineLayout[]
-  /** Layouts of several lines. */
   readonly #longLayouts: readonly LineLayout[]
   /** Layouts of earlier lines, in their order. */
   #usual: readonly LineLayout[] = []
   readonly #plans: LinePlans | undefined
-  /** Result of `bytes` for the next line. */
   #found: Found = 'none'
   readonly #endOfTime: TimeFinder
   /** Columns that a line `#Fields:` names. */
@@ -73,7 +71,6 @@ export class LineReader {
     return typeof found === 'object' && this.#streams.replay(found, line)
   }
 
-  /** Ends the bytes of the lines before: they may change. */
   endBytes(): void {
     this.#streams.endBytes()
   }
@@ -101,7 +98,6 @@ export class LineReader {
     })
   }
 
-  /** Takes a record that is an object already. */
   object(object: object, line: number): void {
     this.#draft = new LogDraft(this.#options.settings)
     this.#finish(this.#object(object, 0), { line, text: () => JSON.stringify(object) })
@@ -123,7 +119,6 @@ export class LineReader {
     }
   }
 
-  /** Ends after the last line. */
   end(): void {
     this.#streams.end()
   }

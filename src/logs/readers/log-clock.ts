@@ -34,7 +34,6 @@ export class LogClock {
   readonly #patterns: readonly DatePattern[]
   readonly #offset: ZoneOffset
   #usPerUnit: number
-  /** The pattern of the time before. */
   #pattern: DatePattern
   #year = YEAR
   #month = 0
@@ -50,7 +49,6 @@ export class LogClock {
     this.#usPerUnit = timeUnit === 'auto' ? Number.NaN : inMicros(timeUnit)
   }
 
-  /** Microseconds of a time that is a number. */
   number(time: number): number {
     if (!Number.isNaN(this.#usPerUnit)) return time * this.#usPerUnit
     const size = Math.abs(time)
@@ -281,13 +279,11 @@ function fieldsOf(found: Readonly<Record<string, string>>) {
   if (month === 0) return undefined
   return {
     year: short === undefined ? number('year') : short + (short < 70 ? 2000 : 1900),
-    /** 1 to 12. */
     month,
     day: number('day'),
     hour: hourOf(number('hour') ?? 0, found['half']),
     minute: number('minute') ?? 0,
     second: number('second') ?? 0,
-    /** Microseconds within the second. */
     us: Number((found['fraction'] ?? '').padEnd(6, '0').replace(/^.{6}/, '$&.')),
     /** As it was written: `Z`, `+02:00`, `-0500`. */
     zone: found['zone'],

@@ -6,7 +6,6 @@ import {
   type TraceSource,
 } from '../../traces/trace-source.ts'
 
-/** Sources of logs: paths of files or directories, URLs of them, or content in memory. */
 export type LogSource = TraceSource
 export type LogPaths = LogSource | readonly LogSource[]
 
@@ -19,7 +18,6 @@ export interface LogInput {
   readonly isFile: boolean
 }
 
-/** Finds the files that paths name. */
 export async function logInputs(paths: LogPaths): Promise<readonly LogInput[]> {
   const inputs: LogInput[] = []
   for (const source of [paths].flat() as LogSource[]) {

@@ -34,7 +34,6 @@ export const LOG_FIELD_OPTIONS = defineOptions({
 })
 export type LogFields = Partial<OptionsOf<typeof LOG_FIELD_OPTIONS>>
 
-/** Options of `loadLogs`. */
 export const LOG_READ_OPTIONS = defineOptions({
   format: oneOf(['auto', ...LOG_FORMATS], {
     default: 'auto',
@@ -146,7 +145,6 @@ export function readSettings(given: LogReadOptions) {
     format: template.length > 0 ? 'text' : format,
     /** The field, `undefined` for the path. */
     instance: instance === 'path' ? undefined : instance,
-    /** Division of messages into instances and classes, if any. */
     division,
     /** Whether each path is a log of its own, whatever windows it is cut into. */
     isByPath: options.instance === 'path',
@@ -160,10 +158,8 @@ export function readSettings(given: LogReadOptions) {
     /** The fields of times and names, `null` for those that are usual. */
     time: fields.time,
     name: fields.name,
-    /** The field that makes a state message. */
     value: fields.value,
     templates: templates ?? 'mined',
-    /** Whether a field of this name holds free text. */
     isText: (field: string) =>
       FREE_TEXT.has(field) || (templates !== null && field === fields.name),
   }

@@ -54,7 +54,6 @@ export function recordOf(
   }
 }
 
-/** Takes the message of a line of a plan. */
 export type Taker = (line: LineBytes, timeUs: number, value: number | undefined) => void
 
 /** Receiver of everything that the reader of a format finds in one file. */
@@ -75,7 +74,6 @@ export function onlyMessages(record: LogSink['record']): LogSink {
   return { record, skip() {}, skipFile() {}, countLines() {} }
 }
 
-/** Open file with its reader. */
 export interface LogFile {
   readonly name: string
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>

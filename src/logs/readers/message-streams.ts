@@ -55,7 +55,6 @@ export class Stream {
   }
 }
 
-/** A line, and where it stood. */
 export interface Place {
   readonly line: number
   readonly text: () => string

@@ -107,7 +107,6 @@ export class StackFollower {
     this.#open = undefined
   }
 
-  /** Whether lines are awaited that belong to a stack. */
   get isOpen(): boolean {
     return this.#open !== undefined
   }
@@ -132,7 +131,6 @@ export class StackFollower {
   }
 }
 
-/** Whether a text may name something that was thrown. */
 export function mayBeThrown(text: string): boolean {
   return MENTION.test(text)
 }

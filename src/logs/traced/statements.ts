@@ -3,13 +3,11 @@ import { getOrInsert } from '../../core/entries.ts'
 import { type SpanLogs, statementParts } from '../../traces/log-records.ts'
 import { DrainTree, tokensOf } from '../readers/drain/log-templates.ts'
 
-/** Something that code may log. */
 export interface Statement {
   /** `error`; empty where records say none. */
   readonly level: string
   /** Class or service that logs it, with the line where that is known: `ContactsServiceImpl#34`. */
   readonly source: string
-  /** Template of its text. */
   readonly text: string
 }
 
