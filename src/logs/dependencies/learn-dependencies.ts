@@ -44,7 +44,7 @@ export function learnDependencies(
 
 type Members = readonly number[]
 
-function learnNetwork(key: NetworkKey, networks: DependencyNetworks): DependencyNetwork {
+function learnNetwork(key: NetworkKey, networks: DependencyNetworks) {
   const { logs, metric, options } = networks
   const members = membersOf(logs, metric.values)[key.class]
   const columns = columnsOf(key, networks, members)
@@ -61,18 +61,34 @@ function learnNetwork(key: NetworkKey, networks: DependencyNetworks): Dependency
   const splits = [...strongest.values()].sort(
     (a, b) => strongestFirst(a, b) || a.ends[0] - b.ends[0] || a.ends[1] - b.ends[1],
   )
-  const edges = splits.map(({ ends: [one, other], mass, r2 }): DependencyEdge => {
+  const edges = splits.map(({ ends: [one, other], mass, r2 }) => {
     const order = happensBefore(times[one] ?? [], times[other] ?? [])
     const [from = '', to = ''] = order > 0 ? [names[other], names[one]] : [names[one], names[other]]
-    return { from, to, weight: mass, r2, directed: order !== 0 }
+    return {
+      /** The earlier one where `directed`; otherwise the first by name. */
+      from,
+      to,
+      /** Weight of the largest node that is split on it: its number of instances where all count the same. */
+      weight: mass,
+      /** The share of that node's variance that the split explains. */
+      r2,
+      /** Whether one happens before the other in every instance that has both. */
+      directed: order !== 0,
+    }
   })
   return {
     ...key,
+    /** The name of the node that stands for performance. */
     metric: metric.name,
+    /** Variables that it was learned from, performance among them, ascending. */
     names,
+    /** Number of instances of the class that have performance. */
     instances: members.length,
+    /** Σ of their weights: their number where all count the same. */
     mass,
+    /** Number of further variables left out because of `mostVariables`. */
     variablesLeftOut: leftOut,
+    /** The strongest first. */
     edges,
   }
 }
@@ -204,34 +220,11 @@ export interface NetworkKey {
   readonly featureType: Feature
 }
 
-/** A dependency between two variables of a network: one splits the tree of the other. */
-export interface DependencyEdge {
-  /** The earlier one where `directed`; otherwise the first by name. */
-  readonly from: string
-  readonly to: string
-  /** Weight of the largest node that is split on it: its number of instances where all count the same. */
-  readonly weight: number
-  /** The share of that node's variance that the split explains. */
-  readonly r2: number
-  /** Whether one happens before the other in every instance that has both. */
-  readonly directed: boolean
-}
-
 /** Dependencies of one kind of variables on each other and on performance, by one feature. */
-export interface DependencyNetwork extends NetworkKey {
-  /** The name of the node that stands for performance. */
-  readonly metric: string
-  /** Variables that it was learned from, performance among them, ascending. */
-  readonly names: readonly string[]
-  /** Number of further variables left out because of `mostVariables`. */
-  readonly variablesLeftOut: number
-  /** Number of instances of the class that have performance. */
-  readonly instances: number
-  /** Σ of their weights: their number where all count the same. */
-  readonly mass: number
-  /** The strongest first. */
-  readonly edges: readonly DependencyEdge[]
-}
+export type DependencyNetwork = Readonly<ReturnType<typeof learnNetwork>>
+
+/** A dependency between two variables of a network: one splits the tree of the other. */
+export type DependencyEdge = Readonly<DependencyNetwork['edges'][number]>
 
 /** A network of dependencies for each kind, feature and class, learned on first use; `learnDependencies` makes it. */
 export class DependencyNetworks extends columnarStage<{

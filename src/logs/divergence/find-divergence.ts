@@ -61,11 +61,14 @@ function tester(logs: LogSet, weights: Float64Array | undefined) {
     // There may be a million tests: spreading takes several times the memory.
     return {
       feature,
+      /** Welch's t, after minus before; NaN when not tested, ±Infinity for two constants. */
       t: test.statistic,
       df: test.df,
       p: Number.isFinite(test.statistic) || !test.tested ? test.p : Math.max(test.p, leastP(test)),
+      /** p corrected for the number of tests; significant below α. */
       q: Number.NaN,
       significant: false,
+      /** Whether two instances of each class have the feature. */
       tested: test.tested,
       beforeMean: test.beforeMean,
       afterMean: test.afterMean,
@@ -187,26 +190,32 @@ const presenceTests = remembered(({ counts }: LogSet) =>
   }),
 )
 
-function presenceOf(logs: LogSet, features: VariableFeatures, variable: number): Presence {
+type Presence = Readonly<ReturnType<typeof presenceOf>>
+
+/** Counts the instances of each class in which a variable was logged at all, and its messages. */
+function presenceOf(logs: LogSet, features: VariableFeatures, variable: number) {
   const { counts, classOf } = logs
   const rows = features.rows(variable, ['count'])
-  const [before, after] = [0, 1].map((code) => {
-    const own = rows.filter(({ instance }) => classOf[instance] === code)
-    // Not the sum of d3, for which NaN counts as 0.
-    return { instances: own.length, messages: own.reduce((all, { count }) => all + count, 0) }
-  }) as [{ instances: number; messages: number }, { instances: number; messages: number }]
-  const isInOne = before.instances > 0 !== after.instances > 0
-  const [all, having] = [counts.before + counts.after, before.instances + after.instances]
+  const ofClass = (code: number) => rows.filter(({ instance }) => classOf[instance] === code)
+  const [before, after] = [ofClass(0), ofClass(1)]
+  // Not the sum of d3, for which NaN counts as 0.
+  const messages = (own: typeof rows) => own.reduce((all, { count }) => all + count, 0)
+  const [all, having] = [counts.before + counts.after, rows.length]
   const spread = having * (all - having) * counts.before * counts.after
-  const excess = after.instances * counts.before - before.instances * counts.after
+  const excess = after.length * counts.before - before.length * counts.after
+  const onlyIn: LogClass = before.length > 0 ? 'before' : 'after'
   return {
-    before: before.instances,
-    after: after.instances,
-    beforeMessages: before.messages,
-    afterMessages: after.messages,
-    p: presenceTests(logs)(`${before.instances} ${after.instances}`),
+    before: before.length,
+    after: after.length,
+    /** Messages of an event in all instances of the class; NaN of a state variable. */
+    beforeMessages: messages(before),
+    afterMessages: messages(after),
+    /** Fisher's exact test of whether a class has it in more of its instances, two-sided; uncorrected. */
+    p: presenceTests(logs)(`${before.length} ${after.length}`),
+    /** How well it separates the classes: the squared correlation of having it and being of a class. */
     separation: spread === 0 ? 0 : excess ** 2 / spread,
-    onlyIn: !isInOne ? null : before.instances > 0 ? 'before' : 'after',
+    /** The only class that has it; `null` where both do. */
+    onlyIn: before.length > 0 === after.length > 0 ? null : onlyIn,
   }
 }
 
@@ -221,34 +230,8 @@ export const DIVERGENCE_OPTIONS = defineOptions({
 })
 export type DivergenceOptions = OptionsOf<typeof DIVERGENCE_OPTIONS>
 
-/** Instances of each class in which a variable was logged at all. */
-export interface Presence {
-  readonly before: number
-  readonly after: number
-  /** Messages of an event in all instances of the class; NaN of a state variable. */
-  readonly beforeMessages: number
-  readonly afterMessages: number
-  /** Fisher's exact test of whether a class has it in more of its instances, two-sided; uncorrected. */
-  readonly p: number
-  /** How well it separates the classes: the squared correlation of having it and being of a class. */
-  readonly separation: number
-  /** The only class that has it; `null` where both do. */
-  readonly onlyIn: 'before' | 'after' | null
-}
-
 /** Whether one feature of one variable differs between the classes. */
-export interface FeatureTest extends Pick<WelchResult, 'df' | 'p' | 'beforeMean' | 'afterMean'> {
-  readonly feature: Feature
-  /** Welch's t, after minus before; NaN when not tested, ±Infinity for two constants. */
-  readonly t: number
-  /** p corrected for the number of tests; significant below α. */
-  readonly q: number
-  readonly significant: boolean
-  /** Whether two instances of each class have the feature. */
-  readonly tested: boolean
-  readonly beforeCount: number
-  readonly afterCount: number
-}
+export type FeatureTest = Readonly<ReturnType<Tester>>
 
 /** Whether performance itself differs: a family of one test. */
 export type PerformanceTest = Omit<FeatureTest, 'feature'>

@@ -15,14 +15,7 @@ import {
   type VariableKind,
   WAIT_NAME,
 } from '../features/features.ts'
-import {
-  AFTER,
-  BEFORE,
-  LOG_CLASSES,
-  type LogClass,
-  type LogSet,
-  membersOf,
-} from '../features/log-set.ts'
+import { AFTER, BEFORE, LOG_CLASSES, type LogSet, membersOf } from '../features/log-set.ts'
 import { aroundNumber, type Unit } from '../features/units.ts'
 
 /**
@@ -318,25 +311,6 @@ export function heavyTail(sample: ArrayLike<number>) {
   return { count: values.length, outliers, fraction, isHeavy }
 }
 
-/** A metric that is logged many times, in one class. */
-export interface MetricRecords {
-  readonly count: number
-  /** Mean of all records. */
-  readonly mean: number
-  /** Mean over instances of the median and the 99th percentile of their records; NaN for a field of several events. */
-  readonly median: number
-  readonly p99: number
-}
-
-/** An event by whose records a metric of several events changed. */
-export interface MetricPart {
-  readonly state: string
-  readonly beforeMean: number
-  readonly afterMean: number
-  /** Share of the change, if each event had as many records before as after. */
-  readonly share: number
-}
-
 /** Smallest part of the change of a metric for which the records of one event count as its source. */
 const MIN_SHARE = 0.5
 
@@ -365,35 +339,41 @@ function byClass({ classOf }: LogSet, rows: RecordRows) {
 }
 
 /** Returns the statistics of a metric's records in each class; undefined if no instance has several. */
-export function metricRecords(
-  logs: LogSet,
-  metric: PerformanceMetric,
-): Readonly<Record<LogClass, MetricRecords>> | undefined {
+export function metricRecords(logs: LogSet, metric: PerformanceMetric) {
   const columns = recordColumns(logs, metric)
   const rows = columns.flatMap((column) => column.rows)
   if (!rows.some(({ records }) => records > 1)) return undefined
   const meanOf = (of: RecordRows, feature: 'median' | 'p99') =>
     (columns.length === 1 ? mean(of, (row) => row[feature]) : undefined) ?? Number.NaN
-  const [before, after] = byClass(logs, rows)
-  const recordsOf = ({ own, count, mean }: typeof before): MetricRecords => {
-    return { count, mean, median: meanOf(own, 'median'), p99: meanOf(own, 'p99') }
-  }
-  return { before: recordsOf(before), after: recordsOf(after) }
+  const [before, after] = byClass(logs, rows).map(({ own, count, mean }) => ({
+    count,
+    /** Mean of all records. */
+    mean,
+    /** Mean over instances of the median and the 99th percentile of their records; NaN for a field of several events. */
+    median: meanOf(own, 'median'),
+    p99: meanOf(own, 'p99'),
+  }))
+  return before && after && { before, after }
 }
 
+/** An event by whose records a metric of several events changed. */
+export type MetricPart = NonNullable<ReturnType<typeof changedPart>>
+
 /** Returns the event whose records account for half of the change of a metric that several events have, if any. */
-export function changedPart(logs: LogSet, metric: PerformanceMetric): MetricPart | undefined {
+export function changedPart(logs: LogSet, metric: PerformanceMetric) {
   const columns = recordColumns(logs, metric)
   if (columns.length < 2) return undefined
   const [before, after] = byClass(
     logs,
     columns.flatMap(({ rows }) => rows),
   )
-  const parts = columns.flatMap(({ state, rows }): MetricPart | [] => {
+  const parts = columns.map(({ state, rows }) => {
     const [was, is] = byClass(logs, rows)
     const change = (is.count / after.count) * (is.mean - was.mean)
+    /** Share of the change, if each event had as many records before as after. */
     const share = change / (after.mean - before.mean)
-    return share >= MIN_SHARE ? { state, beforeMean: was.mean, afterMean: is.mean, share } : []
+    return { state, beforeMean: was.mean, afterMean: is.mean, share }
   })
-  return greatest(parts, ({ share }) => share)
+  const most = greatest(parts, ({ share }) => share)
+  return most !== undefined && most.share >= MIN_SHARE ? most : undefined
 }
