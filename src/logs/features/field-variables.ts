@@ -51,6 +51,7 @@ function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
 }
 
 interface EventFields {
+  readonly event: string
   messages: number
   readonly columns: Map<string, Column>
 }
@@ -74,13 +75,16 @@ export class FieldVariables {
     this.#builder = builder
   }
 
+  of(event: string): EventFields {
+    return getOrInsert(this.#events, event, () => ({ event, messages: 0, columns: new Map() }))
+  }
+
   /** Takes the fields of a message; `valueAt` reads the value of one by its place. */
   take(
-    event: string,
+    own: EventFields,
     keys: readonly string[],
     message: Moment & { readonly valueAt: (i: number) => LogField[1] },
   ): void {
-    const own = getOrInsert(this.#events, event, () => ({ messages: 0, columns: new Map() }))
     own.messages++
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string
@@ -88,7 +92,7 @@ export class FieldVariables {
       if (column === undefined) {
         if (own.columns.size === MAX_FIELDS) continue
         const run = getOrInsert(this.#runs, key, () => new FieldRun())
-        column = newColumn(event, [key, message.valueAt(i)], run)
+        column = newColumn(own.event, [key, message.valueAt(i)], run)
         own.columns.set(key, column)
       }
       column.known++

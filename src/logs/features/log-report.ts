@@ -25,24 +25,15 @@ export interface FieldLeftOut {
   readonly byClass?: Readonly<Record<LogClass, readonly string[]>>
 }
 
-interface LogReportData {
-  /** Lines read; 0 where messages came from code. */
-  readonly lines: number
-  readonly messages: Readonly<Record<VariableKind, number>>
-  readonly skipped: readonly SkippedLines[]
-  readonly emptyInstances: readonly string[]
-  /** Files in directories that are in no log format that is known. */
-  readonly unreadFiles: readonly string[]
-  /** Files whose lines share windows. */
-  readonly sharedFiles: readonly string[]
-  /** Names of `exclude` that no variable has. */
-  readonly notExcluded: readonly string[]
-  /** Fields of messages that are no variables, those of most messages first. */
-  readonly fieldsLeftOut: readonly FieldLeftOut[]
-}
-
 /** Omissions and simplifications while reading two sets of logs. Counts are exact. */
-export class LogReport extends columnarStage<LogReportData>() {
+export class LogReport extends columnarStage<
+  ReadingNotes['data'] & {
+    readonly messages: Readonly<Record<VariableKind, number>>
+    readonly emptyInstances: readonly string[]
+    /** Names of `exclude` that no variable has. */
+    readonly notExcluded: readonly string[]
+  }
+>() {
   get skippedLines(): number {
     return sum(this.skipped, ({ count }) => count)
   }
@@ -75,12 +66,14 @@ export class LogReport extends columnarStage<LogReportData>() {
 const LISTED_PER_REASON = 5
 const SHOWN_CHARACTERS = 120
 
-type Notes = Omit<LogReportData, 'messages' | 'emptyInstances' | 'notExcluded'>
-
 export class ReadingNotes {
+  /** Lines read; 0 where messages came from code. */
   lines = 0
+  /** Files in directories that are in no log format that is known. */
   readonly unreadFiles: string[] = []
+  /** Files whose lines share windows. */
   readonly sharedFiles: string[] = []
+  /** Fields of messages that are no variables, those of most messages first. */
   readonly fieldsLeftOut: FieldLeftOut[] = []
   readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
 
@@ -95,9 +88,11 @@ export class ReadingNotes {
     entry.first.push({ ...line, text: ` ${shown}`.slice(1) })
   }
 
-  get data(): Notes {
+  get data() {
     const { lines, unreadFiles, sharedFiles, fieldsLeftOut } = this
-    const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))
-    return { lines, skipped, unreadFiles, sharedFiles, fieldsLeftOut }
+    const skipped: readonly SkippedLines[] = Array.from(this.#skipped, ([reason, entry]) => {
+      return { reason, ...entry }
+    })
+    return { lines, skipped, unreadFiles, sharedFiles, fieldsLeftOut } as const
   }
 }

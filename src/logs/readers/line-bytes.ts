@@ -66,19 +66,26 @@ export class LineBytes {
     for (; at < last; at++) hash = hashMore(hash, bytes[at]!)
     const place = (hash ^ (hash >>> 12)) & (MAX_KNOWN - 1)
     const text = known[place]!
-    if (text.length === length && this.has(text, from)) return text
+    if (text.length === length) {
+      let same = 0
+      while (same < length && bytes[first + same] === text.charCodeAt(same)) same++
+      if (same === length) return text
+    }
     const piece = bytes.subarray(first, last)
     known[place] = String.fromCharCode.apply(null, piece as unknown as number[])
     return known[place]!
   }
 
-  /** Whether an ASCII text stands at a place of the line. */
-  has(text: string, from: number): boolean {
-    const { bytes } = this
+  /** Whether given bytes stand at a place of the line. */
+  has(given: DataView, from: number): boolean {
     const first = this.start + from
-    let same = 0
-    while (same < text.length && bytes[first + same] === text.charCodeAt(same)) same++
-    return same === text.length
+    const { byteLength } = given
+    let at = 0
+    for (; at + 4 <= byteLength; at += 4) {
+      if (this.view.getInt32(first + at) !== given.getInt32(at)) return false
+    }
+    for (; at < byteLength; at++) if (this.bytes[first + at] !== given.getUint8(at)) return false
+    return true
   }
 
   /** Returns the number that stands there; NaN for none. */

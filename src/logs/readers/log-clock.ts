@@ -40,7 +40,7 @@ export class LogClock {
   #day = 0
   #lastOfDay = 0
   /** The second of the last time on a line, and what stands before its fraction and after it. */
-  #second = { head: '', tail: '', us: Number.NaN }
+  #second = { head: viewOf(''), tail: viewOf(''), us: Number.NaN }
 
   constructor({ timeZone, dateFormat, timeUnit }: ClockOptions) {
     this.#patterns = dateFormat === 'auto' ? KNOWN_PATTERNS : [datePattern(dateFormat)]
@@ -79,14 +79,16 @@ export class LogClock {
   /** Works as `text`, for a time on a line. If it lies in the same second as the last, only the fraction is read. */
   onLine(line: LineBytes, from: number, to: number): number {
     const { head, tail, us } = this.#second
-    const [first, last] = [from + head.length, to - tail.length]
-    if (head !== '' && first < last && line.has(head, from) && line.has(tail, last)) {
+    const first = from + head.byteLength
+    const last = to - tail.byteLength
+    if (first > from && first < last && line.has(head, from) && line.has(tail, last)) {
       const fraction = line.number(first, last)
       if (fraction >= 0) return us + fraction * (FRACTION_US[last - first] ?? Number.NaN)
     }
     const text = line.text(from, to)
     const [, own = '', rest = ''] = ISO_TIME.exec(text) ?? []
-    this.#second = { head: own, tail: rest, us: this.text(own.slice(0, -1) + rest) }
+    const secondUs = this.text(own.slice(0, -1) + rest)
+    this.#second = { head: viewOf(own), tail: viewOf(rest), us: secondUs }
     return this.text(text)
   }
 
@@ -115,6 +117,10 @@ export class LogClock {
     this.#lastOfDay = ofDay
     return this.#day
   }
+}
+
+function viewOf(ascii: string): DataView {
+  return new DataView(Uint8Array.from(ascii, (char) => char.charCodeAt(0)).buffer)
 }
 
 /** Microseconds of a digit at the end of a fraction, by its length. */

@@ -2,7 +2,6 @@ import { getOrInsert } from '../../core/entries.ts'
 import { describePlace } from '../../core/errors.ts'
 import { memoized } from '../../core/remembered.ts'
 import { grouped } from '../../core/words.ts'
-import type { Level } from '../features/features.ts'
 import type { FieldVariables, LogField } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { SkippedLines } from '../features/log-report.ts'
@@ -10,49 +9,8 @@ import type { LogClass } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
 import { type TemplateMatcher, templateName } from './drain/log-templates.ts'
 import type { LineBytes } from './line-bytes.ts'
-import { type LinePlan, valueIn } from './line-plans.ts'
-
-/** Content of one message, as the reader of a format found it. */
-export interface LogRecord {
-  readonly line: number
-  readonly timeUs: number
-  /** `undefined` where the path is the instance. */
-  readonly instance?: string | undefined
-  /** Service, pod, container and the like that wrote it, a line each. */
-  readonly origin?: string | undefined
-  readonly name: string
-  /** Whether `name` is free text, of which a template is the name. */
-  readonly isText: boolean
-  /** Writer of the text, if known: it precedes the template. */
-  readonly component?: string | undefined
-  readonly value?: number | undefined
-  readonly level?: Level | undefined
-  /** Further fields, including its level. */
-  readonly fields?: readonly LogField[] | undefined
-  /** Fields of the message that reported an exception. */
-  readonly of?: readonly LogField[] | undefined
-}
-
-/** Returns the message of a line of a plan. */
-export function recordOf(
-  plan: LinePlan,
-  line: LineBytes,
-  { timeUs, value }: Pick<LogRecord, 'timeUs' | 'value'>,
-): LogRecord {
-  const { name, instance, isText, component, level, stream } = plan
-  return {
-    line: line.lineNumber,
-    timeUs,
-    instance: instance && String(valueIn(line, instance)),
-    origin: stream + component,
-    name: String(valueIn(line, name)),
-    isText,
-    component,
-    value,
-    level,
-    fields: plan.fields.map(([key, said]) => [key, valueIn(line, said)]),
-  }
-}
+import { type LinePlan, recordOf, type Said, valueIn } from './line-plans.ts'
+import type { LogRecord } from './log-draft.ts'
 
 export type Taker = (line: LineBytes, timeUs: number, value: number | undefined) => void
 
@@ -157,11 +115,9 @@ export class LogWriter implements LogSink {
 
   /** Returns the function that takes messages of a plan: names are looked up now, not for each message. */
   taker(plan: LinePlan): Taker {
-    const { name: said, instance: whose, isText, free, component, value: ofState } = plan
+    const { name: said, instance: whose, record, free } = plan
     const { divided, pathInstance } = this.#options
-    const kindOf = memoized((name: string) =>
-      this.#kindOf({ name, isText, component, value: ofState && 0 }),
-    )
+    const kindOf = memoized((name: string) => this.#kindOf({ ...record, name }))
     const kind = kindOf(String(said.text))
     // Divisions go by the fields of records, and text that no template has is told.
     if (divided !== undefined || kind === undefined) {
@@ -174,10 +130,10 @@ export class LogWriter implements LogSink {
     })
     // Without a template, digits tell names apart.
     const isOneName = kind.hasTemplate || said.at === undefined
-    const isOfPath = pathInstance >= 0 || whose === undefined
-    const keys = plan.fields.map(([key]) => key)
+    const isOfPath = pathInstance >= 0 || record.instance === undefined
+    const keys = record.fields.map(([key]) => key)
     let current: LineBytes
-    const valueAt = (i: number) => valueIn(current, (plan.fields[i] as (typeof plan.fields)[0])[1])
+    const valueAt = (i: number) => valueIn(current, plan.fields[i] as Said)
     return (line, timeUs, value) => {
       const instance = isOfPath ? pathInstance : this.#instanceCode(String(valueIn(line, whose)))
       const own = isOneName ? kind : kindOf(String(valueIn(line, said)))
@@ -185,18 +141,18 @@ export class LogWriter implements LogSink {
         this.record(recordOf(plan, line, { timeUs, value }))
         return
       }
-      this.#log(own, instance, { timeUs, value, level: plan.level })
+      this.#log(own, instance, { timeUs, value, level: record.level })
       for (const { from, to, code } of numbers) {
         this.#options.builder.state(instance, code, timeUs, line.number(from, to))
       }
       if (keys.length === 0) return
       current = line
-      this.#options.fields.take(own.name, keys, { instance, timeUs, valueAt })
+      this.#options.fields.take(own.fields, keys, { instance, timeUs, valueAt })
     }
   }
 
   record(record: LogRecord): void {
-    const { timeUs, fields = [] } = record
+    const { timeUs, fields } = record
     const { builder, source } = this.#options
     const kind = this.#kindOf(record)
     const instance = kind === undefined || Number.isNaN(timeUs) ? -1 : this.#instanceOf(record)
@@ -213,7 +169,7 @@ export class LogWriter implements LogSink {
     if (all.length === 0) return
     const keys = all.map(([key]) => key)
     const valueAt = (i: number) => (all[i] as LogField)[1]
-    this.#options.fields.take(kind.name, keys, { instance, timeUs, valueAt })
+    this.#options.fields.take(kind.fields, keys, { instance, timeUs, valueAt })
   }
 
   skip(reason: string, line: number, text: string, count = 1): void {
@@ -243,7 +199,7 @@ export class LogWriter implements LogSink {
   #kindOf({
     name,
     isText,
-    component = '',
+    component,
     value,
   }: Pick<LogRecord, 'name' | 'isText' | 'component' | 'value'>) {
     const { builder, matcher } = this.#options
@@ -260,8 +216,8 @@ export class LogWriter implements LogSink {
       )
     }
     return {
-      name: full,
       code,
+      fields: this.#options.fields.of(full),
       states: match?.states ?? [],
       values,
       hasTemplate: match !== undefined,

@@ -1,10 +1,10 @@
 import { getOrInsert } from '../../core/entries.ts'
 import { LineBytes } from './line-bytes.ts'
-import { classOf, type LinePlan, type Said, valueIn, withLevel } from './line-plans.ts'
+import { type LinePlan, recordOf, type Said, valueIn } from './line-plans.ts'
 import type { LogClock } from './log-clock.ts'
-import type { LogDraft } from './log-draft.ts'
+import type { LogDraft, LogRecord } from './log-draft.ts'
 import type { LogFormat, ReadSettings } from './log-read-options.ts'
-import { type LogRecord, type LogSink, recordOf, SKIPPED, type Taker } from './log-sink.ts'
+import { type LogSink, SKIPPED, type Taker } from './log-sink.ts'
 import { StackFollower, type Thrown, thrownIn } from './thrown.ts'
 
 export interface LineOptions {
@@ -13,6 +13,8 @@ export interface LineOptions {
   readonly clock: LogClock
   /** Format of the lines: any, or only JSON, pairs, or text. */
   readonly format: LogFormat
+  /** The file, if all of it is read. */
+  readonly source?: object | undefined
 }
 
 /** Lines of one origin, such as a container, among those of others. */
@@ -98,30 +100,25 @@ export class MessageStreams {
   /** Takes a complete message. If `isTimeless`, it gets the time of the one before it. */
   take(draft: LogDraft, { line, text }: Place): void {
     const { sink } = this.#options
-    const { instance, isText, name, level, logger, fields } = draft
     if (draft.isPartial) {
       sink.skip(SKIPPED.continuation, line, text())
       return
     }
     const timeUs = draft.time === undefined && draft.isTimeless ? this.#lastUs : this.#timeUs(draft)
-    const value = draft.value === undefined ? undefined : numberOf(draft.value)
-    if (name === undefined) sink.skip(SKIPPED.noName, line, text())
+    const record = draft.record(line, timeUs ?? Number.NaN)
+    if (draft.name === undefined) sink.skip(SKIPPED.noName, line, text())
     else if (timeUs === undefined) sink.skip(SKIPPED.noTime, line, text())
-    else if (Number.isNaN(value)) sink.skip(SKIPPED.noNumber, line, text())
+    else if (Number.isNaN(record.value)) sink.skip(SKIPPED.noNumber, line, text())
     else {
-      const end = isText ? name.indexOf('\n') : -1
-      const said = end < 0 ? name : name.slice(0, end).trimEnd()
-      const component = logger === undefined ? '' : classOf(logger)
       const stream = this.of(draft.stream)
-      const of = { line, timeUs, instance, origin: draft.stream + component, component }
-      const record = { ...of, name: said, isText, value, level, fields: withLevel(fields, level) }
       stream.message = record
       this.#messages++
       sink.record(record)
       // A line without a time is one skipped line, whatever else it says.
       if (Number.isNaN(timeUs)) return
-      this.#threw(stream, line, stream.stack.begin(isText ? said : ''))
-      this.#thrown(stream, draft, { line, more: end < 0 ? '' : name.slice(end + 1) })
+      const end = draft.isText ? draft.name.indexOf('\n') : -1
+      this.#threw(stream, line, stream.stack.begin(draft.isText ? record.name : ''))
+      this.#thrown(stream, draft, { line, more: end < 0 ? '' : draft.name.slice(end + 1) })
     }
   }
 
@@ -131,15 +128,16 @@ export class MessageStreams {
     const stream = this.of(plan.stream)
     if (stream.isOpen) return false
     const timeUs = sink.isTimeless === true ? 0 : this.#timeIn(line, plan.time)
-    const value = plan.value && numberOf(valueIn(line, plan.value))
+    const value = plan.record.value === undefined ? undefined : Number(valueIn(line, plan.value))
     if (Number.isNaN(timeUs) || Number.isNaN(value)) return false
     this.#lastUs = timeUs
     this.#messages++
     stream.follow(plan, line, timeUs)
     if (sink.taker === undefined) sink.record(recordOf(plan, line, { timeUs, value }))
     else {
-      this.#takers[plan.id] ??= sink.taker(plan)
-      this.#takers[plan.id]?.(line, timeUs, value)
+      const take = this.#takers[plan.id] ?? sink.taker(plan)
+      this.#takers[plan.id] = take
+      take(line, timeUs, value)
     }
     return true
   }
@@ -177,11 +175,18 @@ export class MessageStreams {
 
   #threw({ message }: Stream, line: number, thrown: readonly Thrown[] = []): void {
     if (message === undefined) return
-    const { timeUs, instance, origin, fields: of } = message
-    const record = { line, timeUs, instance, origin, isText: true, level: 'error', of } as const
     for (const { className, message: name } of thrown) {
-      const component = `threw ${className}`
-      this.#options.sink.record({ ...record, name, component, fields: withLevel([], 'error') })
+      this.#options.sink.record({
+        ...message,
+        line,
+        name,
+        component: `threw ${className}`,
+        isText: true,
+        value: undefined,
+        level: 'error',
+        fields: [['level', 'error']],
+        of: message.fields,
+      })
     }
   }
 
@@ -228,9 +233,4 @@ export class MessageStreams {
     this.#lastUs = Number.isNaN(timeUs) && outerTime !== undefined ? usOf(outerTime) : timeUs
     return this.#lastUs
   }
-}
-
-function numberOf(value: unknown): number {
-  if (typeof value === 'number') return value
-  return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN
 }

@@ -7,10 +7,10 @@ import type { TraceSet } from '../../traces/trace-set.ts'
 import type { TraceSource } from '../../traces/trace-source.ts'
 import type { LogField } from '../features/field-variables.ts'
 import { masked } from '../readers/drain/log-templates.ts'
-import { classOf } from '../readers/line-plans.ts'
+import { classOf, type LogRecord } from '../readers/log-draft.ts'
 import { logInputs } from '../readers/log-inputs.ts'
 import { readSettings } from '../readers/log-read-options.ts'
-import { isLost, type LogRecord, type LogSink } from '../readers/log-sink.ts'
+import { isLost, type LogSink } from '../readers/log-sink.ts'
 import { readLogFile } from '../readers/read-log-file.ts'
 
 /**

@@ -1,8 +1,9 @@
 import { ascending, group, sum } from 'd3-array'
 import type { LinePlan } from '../line-plans.ts'
+import type { LogRecord } from '../log-draft.ts'
 import { type LogInput, type LogPaths, logInputs } from '../log-inputs.ts'
 import { type LogReadOptions, type ReadSettings, readSettings } from '../log-read-options.ts'
-import { type LogRecord, type LogSink, onlyMessages } from '../log-sink.ts'
+import { type LogSink, onlyMessages } from '../log-sink.ts'
 import { readLogFile } from '../read-log-file.ts'
 import { DrainTree, LogTemplates, masked, templateName, tokensOf } from './log-templates.ts'
 
@@ -57,7 +58,7 @@ class TemplateMiner {
   /** Groups of texts that came lately: most texts come again and again. */
   readonly #known = new Map<string, { count: number }>()
 
-  add({ name, isText, component = '' }: Pick<LogRecord, 'name' | 'isText' | 'component'>) {
+  add({ name, isText, component }: LogRecord) {
     if (!isText) return undefined
     const { text } = masked(name)
     const key = `${component}\n${text}`
@@ -77,11 +78,11 @@ class TemplateMiner {
   }
 
   /** Returns the function that counts messages of a plan: their texts equal each other but for the matches of masks. */
-  taker({ name: { text: said }, isText, component }: LinePlan): () => void {
+  taker({ record }: LinePlan): () => void {
     let group: { count: number } | undefined
     return () => {
-      if (group !== undefined) group.count++
-      else if (isText) group = this.add({ name: String(said), isText, component })
+      if (group === undefined) group = this.add(record)
+      else group.count++
     }
   }
 
