@@ -1,4 +1,3 @@
-import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
 import { inMicros, unitBySize } from '../../traces/readers/span-times.ts'
 import type { LineBytes } from './line-bytes.ts'
@@ -32,7 +31,8 @@ export interface ClockOptions {
  */
 export class LogClock {
   readonly #patterns: readonly DatePattern[]
-  readonly #offset: ZoneOffset
+  /** Lead of a time without a zone over UTC, in ms. */
+  readonly #offset: number
   #usPerUnit: number
   #pattern: DatePattern
   #year = YEAR
@@ -46,6 +46,9 @@ export class LogClock {
     this.#patterns = dateFormat === 'auto' ? KNOWN_PATTERNS : [datePattern(dateFormat)]
     this.#pattern = this.#patterns[0] as DatePattern
     this.#offset = zoneOffset(timeZone)
+    if (Number.isNaN(this.#offset)) {
+      throw new OptionError('timeZone', timeZone, "'UTC', an offset as '+02:00', or 'CET'")
+    }
     this.#usPerUnit = timeUnit === 'auto' ? Number.NaN : inMicros(timeUnit)
   }
 
@@ -98,8 +101,7 @@ export class LogClock {
     const ofDay = ((hour * 60 + minute) * 60 + second) * 1e6 + us
     if (month === undefined || day === undefined) return this.#dayOf(ofDay) * US_PER_DAY + ofDay
     const midnight = dayMs(year ?? this.#yearOf(month), month, day)
-    const wallMs = midnight + Math.floor(ofDay / 1000)
-    const offset = zone === undefined ? this.#offset(wallMs) : (fixedOffset(zone) ?? Number.NaN)
+    const offset = zone === undefined ? this.#offset : zoneOffset(zone)
     return (midnight - offset) * 1000 + ofDay
   }
 
@@ -138,51 +140,15 @@ function dayMs(year: number, month: number, day: number): number {
 }
 
 const MS_PER_HOUR = 3_600_000
-const OFFSET = /^([+-])(\d\d):?(\d\d)?(?::(\d\d))?$/
-/** Returns the lead of a wall clock over UTC, in milliseconds, when it shows `wallMs`. */
-type ZoneOffset = (wallMs: number) => number
+const OFFSET = /^([+-])(\d\d):?(\d\d)?$/
 
-/** `Z`, `UTC`, `CET` or `+02:00` in milliseconds ahead of UTC; `undefined` for anything else. */
-function fixedOffset(zone: string): number | undefined {
+/** `Z`, `UTC`, `CET` or `+02:00` in milliseconds ahead of UTC; NaN for anything else. */
+function zoneOffset(zone: string): number {
   const named = ZONE_HOURS[zone]
   if (named !== undefined) return named * MS_PER_HOUR
-  const [, sign, hours, minutes = '0', seconds = '0'] = OFFSET.exec(zone) ?? []
-  if (sign === undefined) return undefined
-  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000
+  const [, sign, hours, minutes = '0'] = OFFSET.exec(zone) ?? []
+  const ms = (Number(hours) * 60 + Number(minutes)) * 60_000
   return sign === '-' ? -ms : ms
-}
-
-/**
- * Returns the offset of a time zone: fixed, or of a name (`Europe/Berlin`). Of an hour that a change of clocks repeats,
- * the earlier reading is taken.
- *
- * @throws OptionError for a zone that is not known
- */
-function zoneOffset(zone: string): ZoneOffset {
-  const fixed = fixedOffset(zone)
-  if (fixed !== undefined) return () => fixed
-  const offsetAt = namedZone(zone)
-  const known = new Map<number, number>()
-  return (wallMs) =>
-    // Two steps reach the offset that holds at the instant itself, not at its reading in UTC.
-    getOrInsert(known, Math.floor(wallMs / MS_PER_HOUR), () => offsetAt(wallMs - offsetAt(wallMs)))
-}
-
-function namedZone(zone: string): (ms: number) => number {
-  let format: Intl.DateTimeFormat
-  try {
-    format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
-  } catch {
-    throw new OptionError(
-      'timeZone',
-      zone,
-      "'UTC', an offset as '+02:00', or a name as 'Europe/Berlin'",
-    )
-  }
-  return (ms) => {
-    const name = format.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value
-    return fixedOffset(name?.replace(/^GMT(?=.)/, '') ?? '') ?? Number.NaN
-  }
 }
 
 /** Date and time of day as written; parts that were not written are missing. */

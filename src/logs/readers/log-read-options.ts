@@ -104,7 +104,7 @@ export const LOG_READ_OPTIONS = defineOptions({
   }),
   timeZone: text({
     default: 'UTC',
-    sentence: "Time zone of dates without one: 'UTC', '+02:00', 'Europe/Berlin'",
+    sentence: "Time zone of dates without one: 'UTC', '+02:00', 'CET'",
     flag: 'time-zone <zone>',
   }),
   dateFormat: text({
