@@ -227,17 +227,11 @@ class FieldRun {
     this.#lastInstance = instance
     const text = String(value)
     const code = fnv1a(text)
-    const known = this.values[instance]
-    if (known === code) return
-    if (known !== undefined) {
-      this.varies = true
-      return
-    }
-    this.values[instance] = code
+    this.values[instance] ??= code
+    this.varies = this.values[instance] !== code
     this.#texts.set(code, text)
-    if (this.#texts.size <= 2 * KEPT_TEXTS) return
     const [oldest] = [...this.#texts.keys()].slice(KEPT_TEXTS)
-    this.#texts.delete(Number(oldest))
+    if (this.#texts.size > 2 * KEPT_TEXTS) this.#texts.delete(Number(oldest))
   }
 
   /**

@@ -64,7 +64,6 @@ export interface Place {
 
 /** Formats of which each line is a record. */
 export const RECORDS: ReadonlySet<LogFormat> = new Set(['jsonl', 'logfmt'])
-const MAX_EXAMPLES = 5
 /**
  * Hands on messages and the exceptions that they and later lines name; a line that begins no message belongs to
  * the previous one of its stream. A thrown exception is an event of its own, `threw IOException: No space left`, once a
@@ -80,9 +79,8 @@ export class MessageStreams {
   #messages = 0
   /** Lines that begin no message, and look like no stack either. */
   #unread = 0
-  /** Number of these that do not count as skipped yet. */
-  #doubtful = 0
-  readonly #examples: { readonly line: number; readonly text: string }[] = []
+  /** The first of these that do not count as skipped yet, and their number. */
+  #doubtful = { line: 0, text: '', count: 0 }
 
   constructor(options: LineOptions) {
     this.#options = options
@@ -207,20 +205,16 @@ export class MessageStreams {
     else if (isRecords) sink.skip(SKIPPED.broken, line, text())
     else {
       this.#unread++
-      this.#doubtful++
-      if (this.#examples.length < MAX_EXAMPLES) this.#examples.push({ line, text: text() })
+      if (this.#doubtful.count === 0) this.#doubtful = { line, text: text(), count: 0 }
+      this.#doubtful.count++
     }
   }
 
   /** Ends after the last line. If most lines begin no message, they do not belong to messages either. */
   end(): void {
-    const { sink } = this.#options
-    const examples = this.#examples
-    const isMost = this.#unread > this.#messages
-    const reason = isMost ? SKIPPED.unread : SKIPPED.continuation
-    for (const [i, { line, text }] of examples.entries()) {
-      sink.skip(reason, line, text, i < examples.length - 1 ? 1 : this.#doubtful - i)
-    }
+    const { line, text, count } = this.#doubtful
+    const reason = this.#unread > this.#messages ? SKIPPED.unread : SKIPPED.continuation
+    if (count > 0) this.#options.sink.skip(reason, line, text, count)
   }
 
   /** Returns the time of a message; `undefined` if it has none, NaN if that cannot be read. */

@@ -174,16 +174,10 @@ export interface TemplateMatch {
   readonly states: number[]
 }
 
-interface Candidate {
-  readonly name: string
-  readonly tokens: readonly string[]
-  readonly wild: number
-}
-
 /** Finds the template of a text: of those that match every token, the one with fewest wildcards. */
 export class TemplateMatcher {
   /** Candidates by component and number of tokens, fewest wildcards first. */
-  readonly #candidates = new Map<string, Candidate[]>()
+  readonly #candidates = new Map<string, { name: string; tokens: string[]; wild: number }[]>()
   readonly #known = new Map<string, TemplateMatch | null>()
 
   constructor({ templates }: LogTemplates) {
