@@ -37,7 +37,7 @@ import {
   performanceMetric,
   requirePerformance,
 } from './performance/performance-metric.ts'
-import { isLost, SKIPPED, skipAdvice, skipText } from './readers/log-sink.ts'
+import { isLost, optionsIn, SKIPPED, skipAdvice, skipText } from './readers/log-sink.ts'
 
 /**
  * Compares two sets of logs: finds the differences between before and after, the variables that performance depends on,
@@ -222,43 +222,39 @@ function logWarnings({ logs, whole }: LogComparison): readonly LogWarning[] {
   const lost = skipped.filter(({ reason }) => isLost(reason))
   const linesLost = sum(lost, ({ count }) => count)
   const most = greatest(lost, ({ count }) => count)
-  const { text = '', options = {} } = most === undefined ? {} : skipAdvice(most.reason)
+  const advice = skipAdvice(most?.reason ?? '')
   const half = skipped.find(({ reason }) => reason === SKIPPED.half)
   const alone = LOG_CLASSES.filter((logClass) => logs.counts[logClass] === 1)
   const is = ({ length }: readonly string[], one: string, several: string) =>
     length === 1 ? one : several
-  const warnings: readonly (LogWarning | false)[] = [
+  const warnings: readonly (Omit<LogWarning, 'advice'> | false)[] = [
     most !== undefined &&
       linesLost >= MAX_SKIPPED_SHARE * lines && {
         code: 'lines-skipped',
-        message: `${counted(linesLost, 'line')} of ${grouped(lines)} gave no message: ${skipText(most)}.${text === '' ? '' : ` ${text}.`}`,
-        advice: options,
+        message: `${counted(linesLost, 'line')} of ${grouped(lines)} gave no message: ${skipText(most)}.${advice === '' ? '' : ` ${advice}.`}`,
       },
     half !== undefined && {
       code: 'lines-in-part',
       message: `${counted(half.count, 'line')} ${half.count === 1 ? 'was' : 'were'} read only in part: ${skipText(half)}.`,
-      advice: {},
     },
     alone.length > 0 && {
       code: 'one-instance',
       message: `Only ${alone.map((logClass) => `1 instance ${logClass}`).join(' and ')}: a test needs two in each period. A file is one instance, and so is a directory with all its files. Name the files (dir/*), or give the field that names the instance with \`instance\`.`,
-      advice: { instance: null },
     },
     emptyInstances.length > 0 && {
       code: 'empty-instances',
       message: `${firstOf(emptyInstances, { most: SHOWN })} ${is(emptyInstances, 'has', 'have')} no message, and ${is(emptyInstances, 'counts', 'count')} as ${counted(emptyInstances.length, 'instance')} in which nothing happened. Leave out files that should not count.`,
-      advice: {},
     },
     unreadFiles.length > 0 && {
       code: 'unread-files',
       message: `${firstOf(unreadFiles, { most: SHOWN })} ${is(unreadFiles, 'is', 'are')} in no known log format and ${is(unreadFiles, 'was', 'were')} ignored. Give \`format\` to read ${is(unreadFiles, 'it', 'them')}.`,
-      advice: { format: null },
     },
     notExcluded.length > 0 && {
       code: 'nothing-excluded',
       message: `No variable is called ${notExcluded.map(show).join(' or ')}, so nothing was excluded for ${is(notExcluded, 'it', 'them')}.`,
-      advice: {},
     },
   ]
-  return warnings.filter((one) => one !== false)
+  return warnings.flatMap((one) =>
+    one === false ? [] : { ...one, advice: optionsIn(one.message) },
+  )
 }

@@ -54,7 +54,6 @@ interface Form {
   readonly check: number
   lines: number
   readonly plans: LinePlan[]
-  isHopeless: boolean
 }
 
 /**
@@ -90,10 +89,9 @@ export class LinePlans {
     if (!line.isAscii) return 'none'
     if (form === undefined) {
       if (this.#forms.size === MAX_FORMS) this.#forms.clear()
-      this.#forms.set(this.#key, { check: this.#check, lines: 1, plans: [], isHopeless: false })
+      this.#forms.set(this.#key, { check: this.#check, lines: 1, plans: [] })
       return 'none'
     }
-    if (form.isHopeless) return 'none'
     const { plans } = form
     const { bytes, start } = line
     for (let i = 0; i < plans.length; i++) {
@@ -110,7 +108,7 @@ export class LinePlans {
     // The numbers are still those of `find`.
     const form = this.#forms.get(this.#key) as Form
     const plan = planOf(text, read, this.#plans.length)
-    if (plan === undefined) form.isHopeless = true
+    if (plan === undefined) form.lines = Number.NEGATIVE_INFINITY
     else {
       form.plans.push(plan)
       this.#plans.push(plan)

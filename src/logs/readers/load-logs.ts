@@ -10,7 +10,7 @@ import { LogTemplates, TemplateMatcher } from './drain/log-templates.ts'
 import { mineInputs } from './drain/mine-log-templates.ts'
 import { type LogInput, type LogPaths, logInputs } from './log-inputs.ts'
 import { type LogReadOptions, type ReadSettings, readSettings } from './log-read-options.ts'
-import { LogWriter, skipAdvice, skipText } from './log-sink.ts'
+import { LogWriter, optionsIn, skipAdvice, skipText } from './log-sink.ts'
 import { hasFreeText, readLogFile } from './read-log-file.ts'
 
 /** Logs to compare: those of good runs, and those of bad ones; `[]` if there are none. */
@@ -185,12 +185,12 @@ function requireMessages(
   const files = new Set(inputs.flatMap((input) => input.files.map(({ name }) => name)))
   const isOwn = ({ first }: SkippedLines) => first.some(({ file = '' }) => files.has(file))
   const most = greatest(logs.report.skipped.filter(isOwn), ({ count }) => count)
-  const { text, options } = skipAdvice(most?.reason ?? '')
-  const why = most === undefined ? 'these have none' : `${skipText(most)}.${text && ` ${text}`}`
+  const advice = skipAdvice(most?.reason ?? '')
+  const why = most === undefined ? 'these have none' : `${skipText(most)}.${advice && ` ${advice}`}`
   throw new OptionError(
     logClass,
     inputs.map(({ id }) => id).join(', '),
     `logs with messages: ${why}`,
-    options,
+    optionsIn(advice),
   )
 }

@@ -235,8 +235,15 @@ export class LogDraft {
     const number =
       typeof value === 'string' && value.trim() !== '' ? Number(value) : (value ?? undefined)
     return {
-      ...{ line, timeUs, instance, origin: stream + component, component, name, isText, level },
+      line,
+      timeUs,
+      instance,
+      origin: stream + component,
+      name,
+      isText,
+      component,
       value: number === undefined || typeof number === 'number' ? number : Number.NaN,
+      level,
       fields: level === undefined ? fields : [...fields, ['level', level]],
     }
   }

@@ -1,5 +1,5 @@
 import { getOrInsert } from '../../core/entries.ts'
-import { describePlace } from '../../core/errors.ts'
+import { describePlace, type OptionAdvice } from '../../core/errors.ts'
 import { memoized } from '../../core/remembered.ts'
 import { grouped } from '../../core/words.ts'
 import type { FieldVariables, LogField } from '../features/field-variables.ts'
@@ -69,11 +69,16 @@ const ADVICE: Readonly<Record<string, string>> = {
   [SKIPPED.broken]: 'Look at the line, or give another `format`',
 }
 
-/** Returns advice about lines that gave no message: a sentence without its full stop, and the options it names. */
-export function skipAdvice(reason: string) {
-  const text = ADVICE[reason] ?? ''
-  const names = Array.from(text.matchAll(/`([\w.]+)`/g), ([, name = '']) => name)
-  return { text, options: Object.fromEntries(names.map((name) => [name, null])) }
+/** Returns advice about lines that gave no message: a sentence without its full stop, `''` where nothing can be done. */
+export function skipAdvice(reason: string): string {
+  return ADVICE[reason] ?? ''
+}
+
+/** Returns the options that a sentence names between backticks. */
+export function optionsIn(text: string): OptionAdvice {
+  return Object.fromEntries(
+    Array.from(text.matchAll(/`([\w.]+)`/g), ([, name = '']) => [name, null]),
+  )
 }
 
 /** Returns why lines were skipped, how many, and which was the first: `has no time … (3, as in a.log:7)`. */
