@@ -74,24 +74,19 @@ export class LogSet extends columnarStage<{
 
   /** Returns one row per instance: its class, its run time, and how many events and states it has. */
   table(): StageTable {
-    const sums = () => new Float64Array(this.instances.length)
-    const [events, eventMessages, states] = [sums(), sums(), sums()]
-    for (const variable of this.events.names.keys()) {
-      for (const { instance, count } of this.events.rows(variable, ['count'])) {
-        addAt(events, instance, Number(count > 0))
-        addAt(eventMessages, instance, count)
-      }
-    }
-    for (const variable of this.states.names.keys()) {
-      for (const { instance } of this.states.rows(variable, [])) addAt(states, instance, 1)
+    const sumsOf = (features: VariableFeatures, of: (count: number) => number) => {
+      const sums = new Float64Array(this.instances.length)
+      const rows = features.names.flatMap((_, variable) => features.rows(variable, ['count']))
+      for (const { instance, count } of rows) addAt(sums, instance, of(count))
+      return sums
     }
     return stageTable({
       instance: this.instances,
       class: this.instances.map((_, instance) => this.classNameOf(instance)),
       runTimeUs: this.runTimeUs,
-      events,
-      eventMessages,
-      states,
+      events: sumsOf(this.features('event'), (count) => Number(count > 0)),
+      eventMessages: sumsOf(this.features('event'), (count) => count),
+      states: sumsOf(this.features('state'), () => 1),
     })
   }
 }
@@ -156,7 +151,7 @@ export class VariableFeatures<F extends Feature = Feature> {
   /** Returns some features of one variable, a row for each instance that logged it, ascending. */
   rows<T extends F | Summary>(
     variable: number,
-    types: readonly T[] = this.types as readonly F[] as readonly T[],
+    types: readonly T[],
   ): readonly Readonly<Record<T | 'instance', number>>[] {
     return this.#rows[variable]!.map(({ instance, features }) => {
       const row = { instance } as Record<T | 'instance', number>

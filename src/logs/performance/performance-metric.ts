@@ -65,12 +65,14 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
   }
   const { variable: given, feature: asked } =
     typeof metric === 'string' ? namedMetric(logs, metric) : requireFeature(metric)
-  const ofEvents = statesOfField(logs, given)
-  const isField = ofEvents.length > 1
-  const name = isField ? given : fullName(logs, given)
+  const meant = meantBy(logs, given)
+  const isOfEvent = (one: string) =>
+    one.endsWith(`.${given}`) && logs.states.indexOf(one) !== undefined
+  const isField = meant.length > 1 && meant.every(isOfEvent)
+  const name = meant.length === 1 ? String(meant[0]) : given
   const feature = asked ?? (isField ? 'mean' : mainFeature(logs, name))
   const kind = (STATE_FEATURES as readonly Feature[]).includes(feature) ? 'state' : 'event'
-  const states = kind === 'event' ? [] : isField ? ofEvents : [name]
+  const states = kind === 'event' ? [] : isField ? meant : [name]
   const values = isField
     ? fieldOfEvents(logs, name, { feature, states })
     : requireVariable(logs, kind, name).of(feature)
@@ -113,21 +115,22 @@ function unlike(name: string, others: readonly string[]): string {
 }
 
 /**
- * Returns the full name of the variable whose name ends like the given one after its class or event: `duration_ms` is
- * `request completed.duration_ms` if no other name ends so. Otherwise returns the number after `duration_ms=` in a
- * text, or the event of a text as in the log. Other names stay as they are.
+ * Returns the variables that a name means: the one so called, else those whose names end so after their class or event
+ * (`duration_ms` is `request completed.duration_ms`), else the number after `duration_ms=` in a text, else the event of a
+ * text as in the log.
  */
-export function fullName(logs: LogSet, name: string): string {
-  const { events, states } = logs
-  const [meant, ...others] = endingIn(logs, name)
-  if (meant !== undefined) return others.length === 0 ? meant : name
-  if ([...events.names, ...states.names].includes(name)) return name
+function meantBy({ events, states }: LogSet, name: string): readonly string[] {
+  const all = [...events.names, ...states.names]
+  if (all.includes(name)) return [name]
+  const ending = all.filter(
+    (each) =>
+      !each.startsWith(WAIT_NAME) && (each.endsWith(`: ${name}`) || each.endsWith(`.${name}`)),
+  )
+  if (ending.length > 0) return ending
   const isOf = (state: string) =>
     /([A-Za-z_][\w.]*)=$/.exec(aroundNumber(state)?.before ?? '')?.[1] === name
   const ofKey = states.names.filter(isOf)
-  const ofText = events.names.filter((event) => textsOf(event).test(name))
-  const [only, ...more] = ofKey.length > 0 ? ofKey : ofText
-  return only !== undefined && more.length === 0 ? only : name
+  return ofKey.length > 0 ? ofKey : events.names.filter((event) => textsOf(event).test(name))
 }
 
 /** Returns the texts that a template is of, with its class or without. */
@@ -135,22 +138,6 @@ function textsOf(event: string): RegExp {
   const any = patternSource(event).replace(/<[^<>\s]+>|…/g, '.+?')
   const source = any.replace(/^([\w$.]+: )/, '(?:$1)?')
   return new RegExp(`^${source}$`, 's')
-}
-
-function endingIn({ events, states }: LogSet, name: string): string[] {
-  const all = [...events.names, ...states.names]
-  if (all.includes(name)) return []
-  return all.filter(
-    (each) =>
-      !each.startsWith(WAIT_NAME) && (each.endsWith(`: ${name}`) || each.endsWith(`.${name}`)),
-  )
-}
-
-/** Returns the states of a field that several events have, which are one metric by the field's name; else none. */
-export function statesOfField(logs: LogSet, field: string): string[] {
-  const meant = endingIn(logs, field)
-  const isField = meant.length > 1 && meant.every((name) => name.endsWith(`.${field}`))
-  return isField && meant.every((name) => logs.states.indexOf(name) !== undefined) ? meant : []
 }
 
 /** Returns a field of several events: its largest or least value of an instance, or the mean of all. */
@@ -217,9 +204,8 @@ const PREFIXES: ReadonlyMap<string, Feature> = new Map<string, Feature>([
 function namedMetric(logs: LogSet, name: string): { variable: string; feature?: Feature } {
   const [, prefix = '', variable = name] = /^(\w+):(.*)$/s.exec(name) ?? []
   const feature = PREFIXES.get(prefix)
-  const full = fullName(logs, name)
-  const isName = [...logs.events.names, ...logs.states.names].includes(full)
-  return isName || feature === undefined ? { variable: name } : { variable, feature }
+  const isName = feature === undefined || meantBy(logs, name).length === 1
+  return isName ? { variable: name } : { variable, feature }
 }
 
 function mainFeature({ events, states }: LogSet, name: string): Feature {

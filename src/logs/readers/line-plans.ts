@@ -1,6 +1,5 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 import { memoized, remembered } from '../../core/remembered.ts'
-import type { GrowingColumn } from '../../traces/growing-columns.ts'
 import { maskedSpans } from './drain/log-templates.ts'
 import type { LineBytes, Span } from './line-bytes.ts'
 import type { LogDraft, LogRecord } from './log-draft.ts'
@@ -66,9 +65,7 @@ interface Form {
  */
 export class LinePlans {
   readonly #forms = new Map<number, Form>()
-  readonly #plans: LinePlan[] = []
-  /** Plan numbers from 1 of a file's lines, 0 for none: what a second reading need not look for. */
-  readonly tracks = new WeakMap<object, GrowingColumn<Uint32Array>>()
+  #plans = 0
   #key = 0
   #check = 0
   #bits = 0
@@ -76,9 +73,7 @@ export class LinePlans {
   #ids: number[] = []
 
   /** Returns the plan for a line. What comes a few times is not worth one. */
-  find(line: LineBytes, known = 0): Found {
-    const usual = this.#plans[known - 1]
-    if (usual?.length === line.length) return usual
+  find(line: LineBytes): Found {
     if (line.length > MAX_LENGTH) return 'none'
     // Most lines have their ids where the line before had its own.
     let form = this.#formOf(line)
@@ -107,12 +102,9 @@ export class LinePlans {
   learn(text: string, read: Reader): void {
     // The numbers are still those of `find`.
     const form = this.#forms.get(this.#key) as Form
-    const plan = planOf(text, read, this.#plans.length)
+    const plan = planOf(text, read, this.#plans++)
     if (plan === undefined) form.lines = Number.NEGATIVE_INFINITY
-    else {
-      form.plans.push(plan)
-      this.#plans.push(plan)
-    }
+    else form.plans.push(plan)
   }
 
   /** Returns the form of a line; its numbers ignore digits, and ids of equal length at known places. */
@@ -219,7 +211,6 @@ function planOf(text: string, read: Reader, id: number) {
   return {
     /** Number among the plans for lines of a format. */
     id,
-    length: text.length,
     record,
     stream,
     time,

@@ -1,4 +1,3 @@
-import { growingUint32 } from '../../traces/growing-columns.ts'
 import { roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
 import type { LineBytes } from './line-bytes.ts'
@@ -47,26 +46,18 @@ export class LineReader {
   /** Layouts of earlier lines, in their order. */
   #usual: readonly LineLayout[] = []
   readonly #plans: LinePlans | undefined
-  readonly #track: ReturnType<typeof growingUint32> | undefined
-  /** Plan numbers of the lines, if the file was read before. */
-  readonly #known: Uint32Array | undefined
-  #lines = 0
   #found: Found = 'none'
   readonly #endOfTime: TimeFinder
   /** Columns that a line `#Fields:` names. */
   #columns: readonly string[] = []
 
   constructor(options: LineOptions) {
-    const { format, settings, sink, source } = options
+    const { format, settings } = options
     const isOnlyRecords = format === settings.format && RECORDS.has(format)
     this.#options = options
     this.#streams = new MessageStreams(options)
     this.#draft = new LogDraft(settings)
     this.#plans = plansFor(settings, format)
-    if (source !== undefined && sink.isTimeless) {
-      this.#track = growingUint32()
-      this.#plans?.tracks.set(source, this.#track)
-    } else if (source !== undefined) this.#known = this.#plans?.tracks.get(source)?.values
     if (settings.template.length > 0) this.#layouts = settings.template.map(templateLayout)
     else this.#layouts = isOnlyRecords ? [] : lineLayouts(settings.dateFormat)
     this.#endOfTime = timeFinder(settings.dateFormat)
@@ -75,11 +66,9 @@ export class LineReader {
 
   /** Takes one line as bytes, if lines of its form are known; whether it did. */
   bytes(line: LineBytes): boolean {
-    const found = this.#plans?.find(line, this.#known?.[this.#lines++]) ?? 'none'
+    const found = this.#plans?.find(line) ?? 'none'
     this.#found = found
-    const isTaken = typeof found === 'object' && this.#streams.replay(found, line)
-    this.#track?.push(isTaken ? found.id + 1 : 0)
-    return isTaken
+    return typeof found === 'object' && this.#streams.replay(found, line)
   }
 
   endBytes(): void {

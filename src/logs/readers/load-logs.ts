@@ -85,7 +85,7 @@ export async function loadLogs(
   const hasWindows = division?.windowUs != null && instance === undefined && !isByPath
   const isShared = hasWindows && names.some(({ length }) => length > 1)
   // Files of other names in the other period tell the periods apart, and nothing else.
-  const areSame = new Set(names.map((own) => own.toSorted().join())).size === 1
+  const areSame = new Set(names.map((own) => [...new Set(own)].sort().join())).size === 1
   // One log a class may be cut into windows.
   const isOneEach = all.length === 2 && all[0]?.logClass !== all[1]?.logClass
   const fields = new FieldVariables(builder)

@@ -85,8 +85,8 @@ export class LogClock {
     const first = from + head.byteLength
     const last = to - tail.byteLength
     if (first > from && first < last && line.has(head, from) && line.has(tail, last)) {
-      const fraction = line.number(first, last)
-      if (fraction >= 0) return us + fraction * (FRACTION_US[last - first] ?? Number.NaN)
+      const fractionUs = line.number(first, last) * (FRACTION_US[last - first] ?? Number.NaN)
+      if (fractionUs >= 0) return us + fractionUs
     }
     const text = line.text(from, to)
     const [, own = '', rest = ''] = ISO_TIME.exec(text) ?? []

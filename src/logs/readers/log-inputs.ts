@@ -6,8 +6,7 @@ import {
   type TraceSource,
 } from '../../traces/trace-source.ts'
 
-export type LogSource = TraceSource
-export type LogPaths = LogSource | readonly LogSource[]
+export type LogPaths = TraceSource | readonly TraceSource[]
 
 /** Input of one path: a file, or all files below a directory. */
 export interface LogInput {
@@ -20,7 +19,7 @@ export interface LogInput {
 
 export async function logInputs(paths: LogPaths): Promise<readonly LogInput[]> {
   const inputs: LogInput[] = []
-  for (const source of [paths].flat() as LogSource[]) {
+  for (const source of [paths].flat() as TraceSource[]) {
     const input = await inputOf(source)
     if (inputs.some(({ id }) => id === input.id)) {
       throw new OptionError('paths', input.id, 'each file and directory once')
@@ -30,7 +29,7 @@ export async function logInputs(paths: LogPaths): Promise<readonly LogInput[]> {
   return inputs
 }
 
-async function inputOf(source: LogSource): Promise<LogInput> {
+async function inputOf(source: TraceSource): Promise<LogInput> {
   const isPath = typeof source === 'string' || source instanceof URL
   const below = isPath ? await (await nodeFiles()).filesBelow(source) : undefined
   if (below === undefined) {

@@ -13,8 +13,6 @@ export interface LineOptions {
   readonly clock: LogClock
   /** Format of the lines: any, or only JSON, pairs, or text. */
   readonly format: LogFormat
-  /** The file, if all of it is read. */
-  readonly source?: object | undefined
 }
 
 /** Lines of one origin, such as a container, among those of others. */

@@ -31,7 +31,7 @@ export async function readLogFile(
     sink.skipFile()
     return
   }
-  await readInFormat(format, { name: source.name, chunks, sink }, { settings, head, source })
+  await readInFormat(format, { name: source.name, chunks, sink }, { settings, head })
 }
 
 /** Whether a file has free text, by its beginning. */
@@ -63,14 +63,10 @@ async function opened(source: OpenableSource, settings: ReadSettings) {
 async function readInFormat(
   format: LogFormat,
   file: LogFile,
-  {
-    settings,
-    head,
-    source,
-  }: { readonly settings: ReadSettings; readonly head: string; readonly source?: OpenableSource },
+  { settings, head }: { readonly settings: ReadSettings; readonly head: string },
 ): Promise<void> {
   const clock = new LogClock(settings)
-  const reader = new LineReader({ sink: file.sink, settings, clock, format, source })
+  const reader = new LineReader({ sink: file.sink, settings, clock, format })
   if (format === 'csv') await readCsvLog(file, reader, head)
   else if (format === 'json' || format === 'otlp') await readJsonRecords(file, reader)
   else {
