@@ -54,9 +54,6 @@ export class LogSet extends columnarStage<{
   readonly report: LogReport
 }>() {
   static readonly madeBy: string = 'logs: what loadLogs returns'
-  classNameOf(instance: number): LogClass {
-    return LOG_CLASSES[this.classOf[instance] as 0 | 1]
-  }
 
   features(kind: VariableKind): VariableFeatures {
     return (kind === 'event' ? this.events : this.states) as VariableFeatures
@@ -82,7 +79,7 @@ export class LogSet extends columnarStage<{
     }
     return stageTable({
       instance: this.instances,
-      class: this.instances.map((_, instance) => this.classNameOf(instance)),
+      class: Array.from(this.classOf, (code) => LOG_CLASSES[code as 0 | 1]),
       runTimeUs: this.runTimeUs,
       events: sumsOf(this.features('event'), (count) => Number(count > 0)),
       eventMessages: sumsOf(this.features('event'), (count) => count),

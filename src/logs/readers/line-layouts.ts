@@ -4,7 +4,6 @@ import type { Pair } from './logfmt.ts'
 
 /** Layout of the lines of one format. */
 export interface LineLayout {
-  readonly name: string
   /** Roles of the parts of a line. */
   readonly groups: readonly string[]
   /** The parts of a line, in the order of `groups`; `null` if it is made otherwise. */
@@ -164,7 +163,6 @@ export const lineLayouts = memoized((dateFormat: string): readonly LineLayout[] 
     const groups: string[] = []
     const source = compiled(pattern, time, groups)
     return {
-      name,
       groups,
       read:
         readerWithHead(pattern, endOfTime) ??

@@ -381,5 +381,5 @@ function templateLayout(pattern: RegExp): LineLayout {
     const found = pattern.exec(text)
     return found && groups.map((name) => found.groups?.[name])
   }
-  return { name: 'template', groups, read, isEnvelope: false, isLast: false, heads: [] }
+  return { groups, read, isEnvelope: false, isLast: false, heads: [] }
 }
