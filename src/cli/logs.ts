@@ -21,7 +21,6 @@ import { logsTitle } from '../explain/logs/log-headline.ts'
 import { differences, newErrors, performanceSentences } from '../explain/logs/log-words.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
 import type { LogClass } from '../logs/features/log-set.ts'
-import { metricCalled } from '../logs/performance/performance-metric.ts'
 import { loadLogs } from '../logs/readers/load-logs.ts'
 import { LOG_READ_OPTIONS } from '../logs/readers/log-read-options.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
@@ -247,7 +246,7 @@ const FAIL_FLAGS = defineOptions({
   ),
 })
 
-const { template, fields, derive, ...READ_OPTIONS } = LOG_READ_OPTIONS
+const { template, fields, derive: _derive, ...READ_OPTIONS } = LOG_READ_OPTIONS
 const FIELD_FLAGS = defineOptions({
   template: {
     ...template,
@@ -257,13 +256,7 @@ const FIELD_FLAGS = defineOptions({
   fields: {
     ...fields,
     flag: 'fields <role=field,...>',
-    sentence: 'Fields of JSON lines, logfmt and CSV: time=F,name=F,value=F,instance=F',
-  },
-  derive: {
-    ...derive,
-    flag: 'derive <name=expression...>',
-    sentence:
-      "States to add, computed from others: 'bytes each = bytes / sent', with / * + or - between two names or numbers; a state counts as its mean, an event as its number",
+    sentence: 'Fields of JSON lines, logfmt and CSV: time=F,name=F,value=F',
   },
 })
 
@@ -294,7 +287,7 @@ async function runLogs(
   })
   const compared = compareLogs(logs, {
     ...optionsFrom(COMPARE_OPTIONS, flags),
-    ...(flags.metric !== undefined && { metric: metricCalled(logs, flags.metric) }),
+    ...(flags.metric !== undefined && { metric: flags.metric }),
   })
   const inOwnFlags = (message: string, advice: OptionAdvice) => inFlags(known, message, advice)
   const warnings = compared.warnings().map(({ code, message, advice }) => {

@@ -1,5 +1,6 @@
 import { greatest, sum } from 'd3-array'
-import { nearestName, type OptionAdvice, requireStage, show } from '../core/errors.ts'
+import { getOrInsert } from '../core/entries.ts'
+import { type OptionAdvice, requireStage, show } from '../core/errors.ts'
 import {
   changeOptions,
   defineOptions,
@@ -8,6 +9,7 @@ import {
   pickOptions,
   readOptions,
 } from '../core/options.ts'
+import { remembered } from '../core/remembered.ts'
 import { columnarStage, type StageTable } from '../core/stage.ts'
 import { counted, firstOf, grouped } from '../core/words.ts'
 import { ATTENTION_OPTIONS, type Attention, focusAttention } from './attention/focus-attention.ts'
@@ -35,7 +37,7 @@ import {
   performanceMetric,
   requirePerformance,
 } from './performance/performance-metric.ts'
-import { isLost, SKIPPED, skipAdvice, skipText } from './readers/log-sink.ts'
+import { isLost, optionsIn, SKIPPED, skipAdvice, skipText } from './readers/log-sink.ts'
 
 /**
  * Compares two sets of logs: finds the differences between before and after, the variables that performance depends on,
@@ -90,7 +92,6 @@ function instancesFor(logs: LogSet, metric: Metric): LogSet {
   return LOG_CLASSES.every((logClass) => having[logClass].length >= MIN_WINDOWS) ? windows : logs
 }
 
-/** Options of every stage of a comparison of logs. */
 export const LOG_OPTIONS = defineOptions({
   ...DIVERGENCE_OPTIONS,
   ...DEPENDENCY_OPTIONS,
@@ -98,56 +99,25 @@ export const LOG_OPTIONS = defineOptions({
 })
 export type LogComparisonOptions = OptionsOf<typeof LOG_OPTIONS>
 
-/** Options that reach a stage, directly or through those that it is computed from. */
-const REACHING = {
-  tail: METRIC_OPTIONS,
-  divergence: DIVERGENCE_OPTIONS,
-  networks: DEPENDENCY_OPTIONS,
-  attention: LOG_OPTIONS,
-} as const satisfies Record<string, OptionTable>
-
-interface Stages {
-  tail: MetricTail
-  divergence: Divergence
-  networks: DependencyNetworks
-  attention: Attention
-}
+/** Stages of logs, by their names and the options that reach them. */
+const stagesOf = remembered((_: LogSet) => new Map<string, unknown>())
 
 /** A comparison of two sets of logs, stage by stage. `compareLogs` makes it. */
 export class LogComparison extends columnarStage<{
   /** Compared logs: the given ones, or the windows that they were cut into. */
   readonly logs: LogSet
-  /** The logs that were given. */
   readonly whole: LogSet
   readonly options: LogComparisonOptions
 }>() {
-  readonly #from: LogComparison | undefined
-  readonly #stages: Partial<Stages> = {}
-  #phases: readonly RunPhase[] | undefined
-
-  /** @param from a comparison of the same logs, of which stages with the same options are shared */
-  constructor(columns: Pick<LogComparison, 'logs' | 'whole' | 'options'>, from?: LogComparison) {
-    super(columns)
-    this.#from = from
-  }
-
-  /**
-   * Returns the same comparison with other options; stages that they do not reach are shared. A larger `minSplit` than
-   * the networks were learned with only leaves dependencies out.
-   */
+  /** Returns the same comparison with other options; stages that they do not reach are shared. */
   with(changes: Partial<LogComparisonOptions>): LogComparison {
-    const options = changeOptions(LOG_OPTIONS, this.options, changes)
-    if (options.metric !== this.options.metric) {
-      const other = compareLogs(this.whole, options)
-      if (other.logs !== this.logs) return other
-    }
-    return new LogComparison({ logs: this.logs, whole: this.whole, options }, this)
+    return compareLogs(this.whole, changeOptions(LOG_OPTIONS, this.options, changes))
   }
 
   /** Whether performance has a heavy tail, with advice. */
   get tail(): MetricTail {
-    return this.#stage('tail', () =>
-      metricTail(this.logs, pickOptions(METRIC_OPTIONS, this.options)),
+    return this.#stage('tail', METRIC_OPTIONS, ({ metric }) =>
+      metricTail(this.logs, performanceMetric(this.logs, metric)),
     )
   }
 
@@ -156,28 +126,24 @@ export class LogComparison extends columnarStage<{
     return metricRecords(this.whole, performanceMetric(this.whole, this.options.metric))
   }
 
-  /** Differences between the classes. */
   get divergence(): Divergence {
-    const own = () => pickOptions(DIVERGENCE_OPTIONS, this.options)
-    return this.#stage('divergence', () => findDivergence(this.logs, own()))
+    return this.#stage('divergence', DIVERGENCE_OPTIONS, (own) => findDivergence(this.logs, own))
   }
 
-  /** Dependencies between variables, within each class. */
   get networks(): DependencyNetworks {
-    const own = () => pickOptions(DEPENDENCY_OPTIONS, this.options)
-    return this.#stage('networks', () => this.#pruned ?? learnDependencies(this.logs, own()))
+    return this.#stage('networks', DEPENDENCY_OPTIONS, (own) => learnDependencies(this.logs, own))
   }
 
-  /** Graphs to look at first. */
   get attention(): Attention {
-    const own = () => pickOptions(ATTENTION_OPTIONS, this.options)
-    return this.#stage('attention', () => focusAttention(this.divergence, this.networks, own()))
+    return this.#stage('attention', LOG_OPTIONS, (all) =>
+      focusAttention(this.divergence, this.networks, pickOptions(ATTENTION_OPTIONS, all)),
+    )
   }
 
   /** Times of runs from message to message, if performance is a time and all instances count the same. */
   get phases(): readonly RunPhase[] {
-    this.#phases ??= this.options.weights === 'none' ? runPhases(this.logs, this.tail.metric) : []
-    return this.#phases
+    if (this.options.weights !== 'none') return []
+    return this.#stage('phases', METRIC_OPTIONS, () => runPhases(this.logs, this.tail.metric))
   }
 
   /** The phase that performance differs by; undefined where none accounts for it. */
@@ -222,27 +188,14 @@ export class LogComparison extends columnarStage<{
     return this.attention.table()
   }
 
-  /** A stage, computed when it is first asked for. */
-  #stage<N extends keyof Stages>(name: N, compute: () => Stages[N]): Stages[N] {
-    const from = this.#from
-    const isSame = from !== undefined && this.#changed(from, name).length === 0
-    this.#stages[name] ??= isSame ? (from[name] as Stages[N]) : compute()
-    return this.#stages[name] as Stages[N]
-  }
-
-  /** Names of options that reach a stage, and differ from those of another comparison. */
-  #changed({ options }: LogComparison, name: keyof Stages): string[] {
-    const names = Object.keys(REACHING[name]) as (keyof LogComparisonOptions)[]
-    return names.filter((option) => options[option] !== this.options[option])
-  }
-
-  /** The networks of the comparison that this one is from, if less of them is all that is asked. */
-  get #pruned(): DependencyNetworks | undefined {
-    const from = this.#from
-    if (from === undefined || this.#changed(from, 'networks').join() !== 'minSplit')
-      return undefined
-    const { minSplit } = this.options
-    return minSplit >= from.networks.grownAt ? from.networks.pruned(minSplit) : undefined
+  #stage<T extends OptionTable, R>(
+    name: string,
+    table: T,
+    compute: (options: OptionsOf<T>) => R,
+  ): R {
+    const own = pickOptions(table, this.options as OptionsOf<T>)
+    const key = `${name} ${JSON.stringify(own)}`
+    return getOrInsert(stagesOf(this.logs), key, () => compute(own)) as R
   }
 }
 
@@ -251,13 +204,11 @@ export interface LogWarning {
   readonly code:
     | 'lines-skipped'
     | 'lines-in-part'
-    | 'same-files'
     | 'one-instance'
     | 'empty-instances'
     | 'unread-files'
     | 'nothing-excluded'
   readonly message: string
-  /** Options that the message names. */
   readonly advice: OptionAdvice
 }
 
@@ -267,75 +218,43 @@ const SHOWN = 3
 
 /** Warns of everything that was not read from two sets of logs, or cannot be learned from them, the gravest first. */
 function logWarnings({ logs, whole }: LogComparison): readonly LogWarning[] {
-  return [
-    ...linesSkipped(whole),
-    ...linesInPart(whole),
-    ...sameFiles(whole),
-    ...oneInstance(logs),
-    ...emptyInstances(whole),
-    ...unreadFiles(whole),
-    ...nothingExcluded(whole),
-  ]
-}
-
-function linesSkipped({ report }: LogSet): LogWarning[] {
-  const lost = report.skipped.filter(({ reason }) => isLost(reason))
-  const lines = sum(lost, ({ count }) => count)
+  const { lines, skipped, emptyInstances, unreadFiles, notExcluded } = whole.report
+  const lost = skipped.filter(({ reason }) => isLost(reason))
+  const linesLost = sum(lost, ({ count }) => count)
   const most = greatest(lost, ({ count }) => count)
-  if (most === undefined || lines < MAX_SKIPPED_SHARE * report.lines) return []
-  const { text, options } = skipAdvice(most.reason)
-  const message = `${counted(lines, 'line')} of ${grouped(report.lines)} gave no message: ${skipText(most)}.`
-  const advised = text === '' ? message : `${message} ${text}.`
-  return warning('lines-skipped', advised, options)
-}
-
-function linesInPart({ report: { skipped } }: LogSet): LogWarning[] {
+  const advice = skipAdvice(most?.reason ?? '')
   const half = skipped.find(({ reason }) => reason === SKIPPED.half)
-  if (half === undefined) return []
-  return warning(
-    'lines-in-part',
-    `${counted(half.count, 'line')} ${half.count === 1 ? 'was' : 'were'} read only in part: ${skipText(half)}.`,
+  const alone = LOG_CLASSES.filter((logClass) => logs.counts[logClass] === 1)
+  const is = ({ length }: readonly string[], one: string, several: string) =>
+    length === 1 ? one : several
+  const warnings: readonly (Omit<LogWarning, 'advice'> | false)[] = [
+    most !== undefined &&
+      linesLost >= MAX_SKIPPED_SHARE * lines && {
+        code: 'lines-skipped',
+        message: `${counted(linesLost, 'line')} of ${grouped(lines)} gave no message: ${skipText(most)}.${advice === '' ? '' : ` ${advice}.`}`,
+      },
+    half !== undefined && {
+      code: 'lines-in-part',
+      message: `${counted(half.count, 'line')} ${half.count === 1 ? 'was' : 'were'} read only in part: ${skipText(half)}.`,
+    },
+    alone.length > 0 && {
+      code: 'one-instance',
+      message: `Only ${alone.map((logClass) => `1 instance ${logClass}`).join(' and ')}: a test needs two in each period. A file is one instance, and so is a directory with all its files. Name the files (dir/*), or give the field that names the instance with \`instance\`.`,
+    },
+    emptyInstances.length > 0 && {
+      code: 'empty-instances',
+      message: `${firstOf(emptyInstances, { most: SHOWN })} ${is(emptyInstances, 'has', 'have')} no message, and ${is(emptyInstances, 'counts', 'count')} as ${counted(emptyInstances.length, 'instance')} in which nothing happened. Leave out files that should not count.`,
+    },
+    unreadFiles.length > 0 && {
+      code: 'unread-files',
+      message: `${firstOf(unreadFiles, { most: SHOWN })} ${is(unreadFiles, 'is', 'are')} in no known log format and ${is(unreadFiles, 'was', 'were')} ignored. Give \`format\` to read ${is(unreadFiles, 'it', 'them')}.`,
+    },
+    notExcluded.length > 0 && {
+      code: 'nothing-excluded',
+      message: `No variable is called ${notExcluded.map(show).join(' or ')}, so nothing was excluded for ${is(notExcluded, 'it', 'them')}.`,
+    },
+  ]
+  return warnings.flatMap((one) =>
+    one === false ? [] : { ...one, advice: optionsIn(one.message) },
   )
-}
-
-function warning(code: LogWarning['code'], message: string, advice: OptionAdvice = {}) {
-  return [{ code, message, advice }]
-}
-
-function sameFiles({ report: { inBothClasses } }: LogSet): LogWarning[] {
-  if (inBothClasses.length === 0) return []
-  const message = `${firstOf(inBothClasses, { most: SHOWN })} ${isAre(inBothClasses)} given for both periods. Name each file once.`
-  return warning('same-files', message)
-}
-
-function nothingExcluded({ report: { notExcluded }, events, states }: LogSet): LogWarning[] {
-  const [first] = notExcluded
-  if (first === undefined) return []
-  const meant = nearestName(first, [...events.names, ...states.names])
-  const hint = meant === undefined ? '' : ` Did you mean ${show(meant)}?`
-  const message = `No variable is called ${notExcluded.map(show).join(' or ')}, so nothing was excluded for ${notExcluded.length === 1 ? 'it' : 'them'}.${hint}`
-  return warning('nothing-excluded', message)
-}
-
-function oneInstance({ counts }: LogSet): LogWarning[] {
-  const alone = LOG_CLASSES.filter((logClass) => counts[logClass] === 1)
-  if (alone.length === 0) return []
-  const message = `Only ${alone.map((logClass) => `1 instance ${logClass}`).join(' and ')}: a test needs two in each period. A file is one instance, and so is a directory with all its files. Name the files (dir/*), or give the field that names the instance with \`instance\`.`
-  return warning('one-instance', message, { instance: null })
-}
-
-function emptyInstances({ report: { emptyInstances: empty } }: LogSet): LogWarning[] {
-  if (empty.length === 0) return []
-  const message = `${firstOf(empty, { most: SHOWN })} ${empty.length === 1 ? 'has' : 'have'} no message, and count${empty.length === 1 ? 's' : ''} as ${counted(empty.length, 'instance')} in which nothing happened. Leave out files that should not count.`
-  return warning('empty-instances', message)
-}
-
-function unreadFiles({ report: { unreadFiles: unread } }: LogSet): LogWarning[] {
-  if (unread.length === 0) return []
-  const message = `${firstOf(unread, { most: SHOWN })} ${isAre(unread)} in no known log format and ${unread.length === 1 ? 'was' : 'were'} ignored. Give \`format\` to read ${unread.length === 1 ? 'it' : 'them'}.`
-  return warning('unread-files', message, { format: null })
-}
-
-function isAre({ length }: readonly string[]): string {
-  return length === 1 ? 'is' : 'are'
 }

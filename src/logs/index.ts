@@ -15,13 +15,8 @@ export type {
 export { LogBuilder } from './features/log-builder.ts'
 export type { LogReport } from './features/log-report.ts'
 export type { LogClass, LogSet } from './features/log-set.ts'
-export {
-  type LatencyWeightOptions,
-  type LogWeights,
-  latencyWeights,
-} from './performance/instance-weights.ts'
+export type { LogWeights } from './performance/instance-weights.ts'
 export type { Metric, MetricTail } from './performance/performance-metric.ts'
-export type { LogMask, MiningOptions } from './readers/drain/log-templates.ts'
 export { LogTemplates } from './readers/drain/log-templates.ts'
 export { mineLogTemplates } from './readers/drain/mine-log-templates.ts'
 export { type LogsToCompare, loadLogs } from './readers/load-logs.ts'

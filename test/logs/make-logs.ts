@@ -6,12 +6,9 @@ const NOTHING = new LogReport({
   lines: 0,
   messages: { event: 0, state: 0 },
   skipped: [],
-  refused: [],
-  thinned: [],
   emptyInstances: [],
   unreadFiles: [],
   fieldsLeftOut: [],
-  inBothClasses: [],
   sharedFiles: [],
   notExcluded: [],
 })
@@ -32,17 +29,26 @@ export function logsOf(
   feature: EventFeature = 'firstAbsolute',
 ): LogSet {
   const rows = [...before, ...after]
-  const values = names.flatMap((_, variable) => rows.map((row) => row[variable] as number))
   return new LogSet({
     instances: rows.map((_, i) => `i${i}`),
     classOf: Uint8Array.from(rows, (_, i) => Number(i >= before.length)),
     runTimeUs: Float64Array.of(...goodP, ...badP),
-    events: new VariableFeatures<EventFeature>(
+    events: new VariableFeatures<EventFeature>({
       names,
-      rows.length,
-      new Map([[feature, Float64Array.from(values)]]),
-    ),
-    states: new VariableFeatures<StateFeature>([], rows.length, new Map()),
+      instances: rows.length,
+      columns: [feature],
+      rows: names.map((_, variable) =>
+        rows
+          .map((row, instance) => ({ instance, features: [row[variable] as number] }))
+          .filter(({ features }) => !features.every(Number.isNaN)),
+      ),
+    }),
+    states: new VariableFeatures<StateFeature>({
+      names: [],
+      instances: rows.length,
+      columns: [],
+      rows: [],
+    }),
     report: NOTHING,
   })
 }

@@ -47,7 +47,7 @@ const namesOf = (some: readonly { readonly name: string }[]) => some.map(({ name
 async function namesSlowSteps(seed: number) {
   const both = compareLogs(await logsOf({ lookups: 4, seeks: 15 }, seed))
   expect(both.options.metric).toEqual({
-    variable: 'hbase: post_get.duration_ms',
+    variable: 'duration_ms',
     feature: 'maximum',
   })
   const steps = ['StoreScanner_seek_end', 'HTable.get_lookup'].map(

@@ -77,10 +77,13 @@ const MIN_WAIT_SHARE = 0.01
  * are known, times of events say nothing more: events differ by their numbers. Waits of no account stand apart.
  */
 export function differences(compared: LogComparison) {
-  const { divergence, tail, leading } = compared
-  const { variable: own } = tail.metric
+  const { divergence, tail, leading, logs } = compared
+  const { kind: ofKind, name: own, states = [] } = tail.metric.variable ?? {}
+  // Instances that are divided by a number differ in it, whichever event says it.
+  const isOwn = (name: string) =>
+    name === own || (logs.metric !== undefined && states.includes(name))
   const all = divergence.variables.filter(
-    ({ name, kind, score }) => score > 0 && !(own?.name === name && own.kind === kind),
+    ({ name, kind, score }) => score > 0 && !(kind === ofKind && isOwn(name)),
   )
   const waits = all.filter(isWait)
   const largest = max(waits, shiftOf) ?? 0
@@ -121,10 +124,10 @@ const SD_PER_MAD = 1.4826
 function changedByNumber({ divergence: { variables, options }, logs }: LogComparison) {
   const events = variables.filter(({ kind }) => kind === 'event')
   const changes = events.map(({ name, presence: { beforeMessages, afterMessages } }) => {
-    const { instances, values } = logs.events.entries(Number(logs.events.indexOf(name)))
+    const rows = logs.events.rows(Number(logs.events.indexOf(name)), ['count'])
     const variances = [beforeMessages, afterMessages].map((messages, period) => {
-      const isOwn = (n: number, i: number) => n > 0 && logs.classOf[Number(instances[i])] === period
-      const { count, mean, variance } = moments(values('count').filter(isOwn))
+      const own = rows.filter(({ instance }) => logs.classOf[instance] === period)
+      const { count, mean, variance } = moments(own.map((row) => row.count))
       // All in one of many instances may have one cause.
       const isOne = count === 1 && logs.instances.length > 2
       return (isOne ? mean : Math.max(1, variance / mean || 1)) / (messages + 0.5)
@@ -187,13 +190,11 @@ function amountText(
 ): string | false {
   const { counts } = logs
   if (Math.min(before, after) > 1) return false
-  const { instances, values: valuesOf } = logs.states.entries(Number(logs.states.indexOf(name)))
   const unit = logs.unitOf(name)
-  const rows = Array.from(instances, (instance, i) => ({
-    code: Number(logs.classOf[instance]),
-    value: Number(valuesOf('mean')[i]),
-    performance: Number(metric.values[instance]),
-  })).filter(({ code }) => code === Number(after > before))
+  const rows = logs.states
+    .rows(Number(logs.states.indexOf(name)), ['mean'])
+    .filter(({ instance }) => logs.classOf[instance] === Number(after > before))
+    .map(({ instance, mean }) => ({ value: mean, performance: Number(metric.values[instance]) }))
   const often = onlyIn ?? (after > before ? 'after' : 'before')
   const share = often === 'after' ? after / counts.after : before / counts.before
   const text = quantityText(sum(rows, ({ value }) => value) / rows.length, unit)
@@ -301,10 +302,9 @@ export function performanceSentences(compared: LogComparison): string[] {
   const isByLatency =
     weights === 'latency' || (typeof weights === 'object' && !('length' in weights))
   const given = typeof weights === 'object' && isByLatency ? weights : {}
-  const { doublingMs = 'auto' } = given
+  const { doublingMs, doubling: own = usualDoubling(values) } = given
   const us = unit === 'absolute time' ? 1 : (quantity?.us ?? 1)
-  const doubling =
-    given.doubling ?? (doublingMs === 'auto' ? usualDoubling(values) : (1000 * doublingMs) / us)
+  const doubling = doublingMs === undefined ? own : (1000 * doublingMs) / us
   return spoken([
     `Performance is ${name}: ${text(averages.before)} on average before, ${text(averages.after)} after (${says}).`,
     records !== undefined && recordsText(records, text),

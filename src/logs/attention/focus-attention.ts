@@ -1,5 +1,4 @@
 import { ascending, greatest, group, sum } from 'd3-array'
-import { FlowdeltaError } from '../../core/errors.ts'
 import { defineOptions, type OptionsOf, oneOf, readOptions, share } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
@@ -9,8 +8,8 @@ import type {
   DependencyNetworks,
 } from '../dependencies/learn-dependencies.ts'
 import type { Divergence } from '../divergence/find-divergence.ts'
-import { type Feature, isEventTime, isShareOfRun, type VariableKind } from '../features/features.ts'
-import { LOG_CLASSES, type LogClass } from '../features/log-set.ts'
+import { isEventTime, isShareOfRun, type VariableKind } from '../features/features.ts'
+import { LOG_CLASSES } from '../features/log-set.ts'
 
 /**
  * Ranks the dependency networks: first those in which performance depends on variables that differ most
@@ -26,11 +25,9 @@ export function focusAttention(
   options: Partial<AttentionOptions> = {},
 ): Attention {
   const chosen = readOptions(ATTENTION_OPTIONS, options)
-  requireSame(divergence, networks)
   const { unit, quantity } = networks.metric
   const isTime = unit === 'absolute time' || quantity?.us !== undefined
-  const isLast = ({ sharesDenominator }: AttentionGraph) =>
-    Number(sharesDenominator && chosen.sharedDenominator === 'last')
+  const isLast = ({ sharesDenominator }: AttentionGraph) => Number(sharesDenominator)
   const isMean = ({ featureType }: AttentionGraph) => Number(featureType === 'mean')
   const graphs = networks
     .of(chosen.class)
@@ -91,26 +88,16 @@ function strongestPath(
   return greatest(paths.values(), ({ sum }) => sum)?.path ?? []
 }
 
-function requireSame(divergence: Divergence, networks: DependencyNetworks): void {
-  const isSame =
-    divergence.logs === networks.logs &&
-    JSON.stringify(divergence.options.metric) === JSON.stringify(networks.options.metric)
-  if (isSame) return
-  throw new FlowdeltaError(
-    'focusAttention got stages of different logs or metrics. Give findDivergence and learnDependencies the same logs and the same metric.',
-  )
-}
-
 function graphOf(
   network: DependencyNetwork,
   divergence: Divergence,
   { balance, score, isTime }: AttentionOptions & { readonly isTime: boolean },
-): AttentionGraph {
+) {
   const { kind, class: logClass, featureType, metric, mass, variablesLeftOut } = network
   const { names, edges, parentEdge } = spanningComponent(network.edges, metric)
   const tree = new Set(parentEdge.values())
   const largest = divergence.largest(kind)
-  const nodeOf = (name: string): AttentionNode => {
+  const nodeOf = (name: string) => {
     const test =
       name === metric
         ? divergence.performance
@@ -120,8 +107,16 @@ function graphOf(
     const share = Number.isNaN(t) || t === 0 ? 0 : Math.min(1, Math.abs(t) / largest)
     const parent = parentEdge.get(name)
     const strength = parent === undefined ? 0 : parent.weight / mass
-    const term = parent === undefined ? 0 : share ** (2 * balance) * strength ** (2 * (1 - balance))
-    return { name, t, divergence: share, significant, term }
+    return {
+      name,
+      /** Welch's t of the graph's feature, after minus before; NaN where it was not tested. */
+      t,
+      /** |t| as a share of the largest of all features of all variables of the kind: 0 to 1. */
+      divergence: share,
+      significant,
+      /** Contribution of the variable to the score; 0 for performance itself. */
+      term: parent === undefined ? 0 : share ** (2 * balance) * strength ** (2 * (1 - balance)),
+    }
   }
   const nodes = names
     .map(nodeOf)
@@ -132,16 +127,20 @@ function graphOf(
         (a.name < b.name ? -1 : 1),
     )
   const total = sum(nodes, ({ term }) => term)
-  const others = Math.max(1, nodes.length - 1)
   return {
     kind,
     class: logClass,
     featureType,
+    /** The name of the node that stands for performance. */
     metric,
+    /** Performance first, then what adds most to the score. */
     nodes,
+    /** Number of variables left out when its dependencies were learned, because there are too many; absent for 0. */
     ...(variablesLeftOut > 0 && { variablesLeftOut }),
-    score: score === 'sum' ? total : total / others,
+    score: score === 'sum' ? total : total / Math.max(1, nodes.length - 1),
+    /** Those `inTree` are of the maximum spanning tree that the score is taken from. */
     edges: edges.map((edge) => ({ ...edge, weight: edge.weight / mass, inTree: tree.has(edge) })),
+    /** Whether values are shares of a run time that is performance: constant times seem to depend on it. */
     sharesDenominator: isTime && isShareOfRun(featureType),
   }
 }
@@ -188,51 +187,18 @@ export const ATTENTION_OPTIONS = defineOptions({
     sentence: 'Period to learn dependencies from',
     flag: 'class <name>',
   }),
-  sharedDenominator: oneOf(['last', 'ranked'], {
-    default: 'last',
-    sentence: 'Place of graphs whose values are shares of the performance metric',
-    flag: null,
-  }),
 })
 export type AttentionOptions = OptionsOf<typeof ATTENTION_OPTIONS>
 
 /** A variable that performance depends on, directly or through others; or performance itself. */
-export interface AttentionNode {
-  readonly name: string
-  /** Welch's t of the graph's feature, after minus before; NaN where it was not tested. */
-  readonly t: number
-  /** |t| as a share of the largest of all features of all variables of the kind: 0 to 1. */
-  readonly divergence: number
-  /** Whether the feature differs significantly between the classes. */
-  readonly significant: boolean
-  /** Contribution of the variable to the score; 0 for performance itself. */
-  readonly term: number
-}
+export type AttentionNode = Readonly<AttentionGraph['nodes'][number]>
 
 /** A dependency between two variables; `weight` is a share of the instances, above 0 to 1. */
-export interface AttentionEdge extends DependencyEdge {
-  /** Whether it belongs to the maximum spanning tree that the score is taken from. */
-  readonly inTree: boolean
-}
+export type AttentionEdge = Readonly<AttentionGraph['edges'][number]>
 
 /** All that performance depends on, as one feature of one kind of variable shows it. */
-export interface AttentionGraph {
-  readonly kind: VariableKind
-  readonly class: LogClass
-  readonly featureType: Feature
-  /** The name of the node that stands for performance. */
-  readonly metric: string
-  readonly score: number
-  /** Whether values are shares of a run time that is performance: constant times seem to depend on it. */
-  readonly sharesDenominator: boolean
-  /** Number of variables left out when its dependencies were learned, because there are too many; absent for 0. */
-  readonly variablesLeftOut?: number
-  /** Performance first, then what adds most to the score. */
-  readonly nodes: readonly AttentionNode[]
-  readonly edges: readonly AttentionEdge[]
-}
+export type AttentionGraph = Readonly<ReturnType<typeof graphOf>>
 
-/** A path of dependencies that ends at performance. */
 export interface AttentionPath {
   readonly graph: AttentionGraph
   /** Path from performance, its direct dependency first. */
@@ -242,7 +208,7 @@ export interface AttentionPath {
 /** Graphs to look at first, as found by `focusAttention`. */
 export class Attention extends columnarStage<{
   readonly options: AttentionOptions
-  /** The highest score first, then in the order of features; by default, those that share their denominator last. */
+  /** The highest score first, then in the order of features; those that share their denominator last. */
   readonly graphs: readonly AttentionGraph[]
   /** Main result, if performance differs and depends on a variable that differs. */
   readonly headline: AttentionPath | null
@@ -272,22 +238,6 @@ export class Attention extends columnarStage<{
       first: ({ nodes }) => nodes[1]?.name ?? '',
       second: ({ nodes }) => nodes[2]?.name ?? '',
     })
-  }
-
-  /** Returns one row per graph and variable. */
-  nodeTable(): StageTable {
-    const rows = this.graphs.flatMap(({ kind, featureType: feature, nodes }) =>
-      nodes.map((node) => ({ ...node, kind, feature, variable: node.name })),
-    )
-    return rowTable(rows, own('kind feature variable t significant divergence term'))
-  }
-
-  /** Returns one row per graph and dependency. */
-  edgeTable(): StageTable {
-    const rows = this.graphs.flatMap(({ kind, featureType: feature, edges }) =>
-      edges.map((edge) => ({ ...edge, kind, feature })),
-    )
-    return rowTable(rows, own('kind feature from to weight r2 directed inTree'))
   }
 }
 

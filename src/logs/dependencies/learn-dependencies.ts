@@ -1,5 +1,5 @@
 // The innermost loop of all dependency networks: it indexes with `!`.
-import { cumsum, descending, merge, sort, sum, zip } from 'd3-array'
+import { descending, sort, sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import {
   count,
@@ -39,31 +39,15 @@ export function learnDependencies(
 ): DependencyNetworks {
   const chosen = readOptions(DEPENDENCY_OPTIONS, options)
   const metric = performanceMetric(logs, chosen.metric)
-  const source = { logs, metric, weights: instanceWeights(logs, chosen), options: chosen }
-  const known = new Map<string, DependencyNetwork>()
-  const network = (key: NetworkKey) =>
-    getOrInsert(known, networkName(key), () => learnNetwork(key, source))
-  return new DependencyNetworks(
-    { logs, options: chosen, metric },
-    { grownAt: chosen.minSplit, network },
-  )
+  return new DependencyNetworks({ logs, options: chosen, metric })
 }
 
-interface NetworkSource {
-  readonly logs: LogSet
-  readonly metric: PerformanceMetric
-  /** An instance each; all the same by default. */
-  readonly weights: Float64Array | undefined
-  readonly options: DependencyOptions
-}
-
-/** Instances of a class that have performance. */
 type Members = readonly number[]
 
-function learnNetwork(key: NetworkKey, source: NetworkSource): DependencyNetwork {
-  const { logs, metric, options } = source
+function learnNetwork(key: NetworkKey, networks: DependencyNetworks) {
+  const { logs, metric, options } = networks
   const members = membersOf(logs, metric.values)[key.class]
-  const columns = columnsOf(key, source, members)
+  const columns = columnsOf(key, networks, members)
   const { names, times, mass, leftOut } = columns
   const strongest = new Map<string, UndirectedSplit>()
   for (const target of names.keys()) {
@@ -77,18 +61,34 @@ function learnNetwork(key: NetworkKey, source: NetworkSource): DependencyNetwork
   const splits = [...strongest.values()].sort(
     (a, b) => strongestFirst(a, b) || a.ends[0] - b.ends[0] || a.ends[1] - b.ends[1],
   )
-  const edges = splits.map(({ ends: [one, other], mass, r2 }): DependencyEdge => {
+  const edges = splits.map(({ ends: [one, other], mass, r2 }) => {
     const order = happensBefore(times[one] ?? [], times[other] ?? [])
     const [from = '', to = ''] = order > 0 ? [names[other], names[one]] : [names[one], names[other]]
-    return { from, to, weight: mass, r2, directed: order !== 0 }
+    return {
+      /** The earlier one where `directed`; otherwise the first by name. */
+      from,
+      to,
+      /** Weight of the largest node that is split on it: its number of instances where all count the same. */
+      weight: mass,
+      /** The share of that node's variance that the split explains. */
+      r2,
+      /** Whether one happens before the other in every instance that has both. */
+      directed: order !== 0,
+    }
   })
   return {
     ...key,
+    /** The name of the node that stands for performance. */
     metric: metric.name,
+    /** Variables that it was learned from, performance among them, ascending. */
     names,
+    /** Number of instances of the class that have performance. */
     instances: members.length,
+    /** Σ of their weights: their number where all count the same. */
     mass,
+    /** Number of further variables left out because of `mostVariables`. */
     variablesLeftOut: leftOut,
+    /** The strongest first. */
     edges,
   }
 }
@@ -106,42 +106,32 @@ function strongestFirst(one: UndirectedSplit, other: UndirectedSplit): number {
 type DependencyColumns = ReturnType<typeof columnsOf>
 
 /** Returns the columns of a network, performance among them, in the order of their names. */
-function columnsOf(key: NetworkKey, source: NetworkSource, members: Members) {
-  const { logs, metric, weights: given } = source
+function columnsOf(key: NetworkKey, networks: DependencyNetworks, members: Members) {
+  const { logs, metric, options } = networks
   const features = logs.features(key.kind)
   const { name = '', states = [name] } = metric.variable ?? {}
   const own = metric.variable?.kind === key.kind ? states.map((one) => features.indexOf(one)) : []
   const performance = picked(metric.values, members)
+  const given = instanceWeights(logs, options)
   const weights =
     given === undefined ? new Float64Array(members.length).fill(1) : picked(given, members)
-  const pulls = performance.map((value, row) => value * weights[row]!)
   const valuesOf = (variable: number) => features.of(variable, key.featureType)
   const others = [...features.names.keys()].filter((variable) => !own.includes(variable))
-  const { chosen, leftOut } = selectColumns(others, valuesOf, {
-    ...source,
-    members,
-    pulls,
-    weights,
-  })
+  const { chosen, leftOut } = selectVariables(others, networks, { valuesOf, members })
   const variables = chosen.map((variable) => {
     const values = picked(valuesOf(variable), members)
     const times = isEventTime(key.featureType) ? values : undefined
     return { name: features.names[variable] as string, values, times }
   })
-  const times = performanceTimes(key, source, members)
-  const columns = sort([...variables, { name: metric.name, values: performance, times }], byName)
+  const times = performanceTimes(key, networks, members)
+  const all = [...variables, { name: metric.name, values: performance, times }]
+  const columns = sort(all, (column) => column.name)
   const values = columns.map((column) => column.values)
-  const orders = [...values.map(varyingOrder), Uint32Array.from(members.keys())]
-  const all = Int32Array.from(merge<number>(orders))
-  const ends = Int32Array.from(cumsum(orders, ({ length }) => length))
   return {
-    names: columns.map(byName),
-    /** A value an instance; NaN where it is missing. */
+    names: columns.map((column) => column.name),
     values,
-    /** All instances; in a column, those that have a value. */
-    root: { orders: all, starts: Int32Array.from([0, ...ends.slice(0, -1)]), ends },
-    /** Room for the orders of one tree's nodes. */
-    scratch: new Int32Array(all.length),
+    /** All instances, and those that have a value of each column, ascending by it. */
+    root: { rows: Uint32Array.from(members.keys()), orders: values.map(varyingOrder) },
     /** Times of each variable; undefined for those without. */
     times: columns.map((column) => column.times),
     weights,
@@ -151,14 +141,10 @@ function columnsOf(key: NetworkKey, source: NetworkSource, members: Members) {
   }
 }
 
-function byName({ name }: { readonly name: string }): string {
-  return name
-}
-
 /** Returns performance as a time like those of a feature, as it has one number of its own in every network. */
 function performanceTimes(
   { featureType }: NetworkKey,
-  { logs, metric }: NetworkSource,
+  { logs, metric }: DependencyNetworks,
   members: Members,
 ): Float64Array | undefined {
   if (!isEventTime(featureType) || metric.unit === 'value') return undefined
@@ -198,7 +184,6 @@ export function happensBefore(first: ArrayLike<number>, second: ArrayLike<number
   return later >= MIN_INSTANCES && earlier === 0 ? 1 : 0
 }
 
-/** Options of `learnDependencies`. */
 export const DEPENDENCY_OPTIONS = defineOptions({
   ...WEIGHT_OPTIONS,
   minSplit: custom<number>({
@@ -235,40 +220,11 @@ export interface NetworkKey {
   readonly featureType: Feature
 }
 
-/** A dependency between two variables of a network: one splits the tree of the other. */
-export interface DependencyEdge {
-  /** The earlier one where `directed`; otherwise the first by name. */
-  readonly from: string
-  readonly to: string
-  /** Weight of the largest node that is split on it: its number of instances where all count the same. */
-  readonly weight: number
-  /** The share of that node's variance that the split explains. */
-  readonly r2: number
-  /** Whether one happens before the other in every instance that has both. */
-  readonly directed: boolean
-}
-
 /** Dependencies of one kind of variables on each other and on performance, by one feature. */
-export interface DependencyNetwork extends NetworkKey {
-  /** The name of the node that stands for performance. */
-  readonly metric: string
-  /** Variables that it was learned from, performance among them, ascending. */
-  readonly names: readonly string[]
-  /** Number of further variables left out because of `mostVariables`. */
-  readonly variablesLeftOut: number
-  /** Number of instances of the class that have performance. */
-  readonly instances: number
-  /** Σ of their weights: their number where all count the same. */
-  readonly mass: number
-  /** The strongest first. */
-  readonly edges: readonly DependencyEdge[]
-}
+export type DependencyNetwork = Readonly<ReturnType<typeof learnNetwork>>
 
-interface LearnedNetworks {
-  readonly grownAt: number
-  /** Returns a network as it was grown. */
-  readonly network: (key: NetworkKey) => DependencyNetwork
-}
+/** A dependency between two variables of a network: one splits the tree of the other. */
+export type DependencyEdge = Readonly<DependencyNetwork['edges'][number]>
 
 /** A network of dependencies for each kind, feature and class, learned on first use; `learnDependencies` makes it. */
 export class DependencyNetworks extends columnarStage<{
@@ -276,15 +232,7 @@ export class DependencyNetworks extends columnarStage<{
   readonly options: DependencyOptions
   readonly metric: PerformanceMetric
 }>() {
-  readonly #learned: LearnedNetworks
-
-  constructor(
-    columns: Pick<DependencyNetworks, 'logs' | 'options' | 'metric'>,
-    learned: LearnedNetworks,
-  ) {
-    super(columns)
-    this.#learned = learned
-  }
+  readonly #known = new Map<string, DependencyNetwork>()
 
   /** Number of instances of each class that are left out because they have no performance. */
   get leftOut(): Readonly<Record<LogClass, number>> {
@@ -293,16 +241,11 @@ export class DependencyNetworks extends columnarStage<{
     return { before: counts.before - before.length, after: counts.after - after.length }
   }
 
-  /** Lowest `minSplit` that needs no new learning; higher values only prune. */
-  get grownAt(): number {
-    return this.#learned.grownAt
-  }
-
-  /** Returns one network. */
   network(key: NetworkKey): DependencyNetwork {
-    const whole = this.#learned.network(key)
-    const least = leastMass(this.options.minSplit, whole.mass)
-    return { ...whole, edges: whole.edges.filter(({ weight }) => weight >= least) }
+    const { kind, class: logClass, featureType } = key
+    return getOrInsert(this.#known, `${kind} ${logClass} ${featureType}`, () =>
+      learnNetwork({ kind, class: logClass, featureType }, this),
+    )
   }
 
   /** Returns all networks of a class: a feature of events each, then of states. None without variables. */
@@ -315,13 +258,6 @@ export class DependencyNetworks extends columnarStage<{
     })
   }
 
-  /** Returns the same networks without what a `minSplit` of `grownAt` or more leaves out; learns nothing anew. */
-  pruned(minSplit: number): DependencyNetworks {
-    const { logs, metric, options } = this
-    const changed = { logs, metric, options: { ...options, minSplit } }
-    return new DependencyNetworks(changed, this.#learned)
-  }
-
   /** Returns one row per dependency, network by network. */
   table(): StageTable {
     const rows = LOG_CLASSES.flatMap((each) => this.of(each)).flatMap((network) =>
@@ -329,10 +265,6 @@ export class DependencyNetworks extends columnarStage<{
     )
     return rowTable(rows, own('kind feature class from to weight r2 directed'))
   }
-}
-
-function networkName({ kind, class: logClass, featureType }: NetworkKey): string {
-  return `${kind} ${logClass} ${featureType}`
 }
 
 /** Returns the least weight of a node that is split; a third of 120 is 40, whatever rounding makes of it. */
@@ -348,14 +280,10 @@ interface TreeSplit {
   readonly r2: number
 }
 
-/**
- * The instances of a part of a tree: rows of each column, ascending by its values, from `starts` to before `ends`, and
- * last all rows. Nodes of one tree share the array, with stretches of their own.
- */
+/** The instances of a part of a tree: all its rows, and those of each column, ascending by its values. */
 interface TreeNode {
-  readonly orders: Int32Array
-  readonly starts: Int32Array
-  readonly ends: Int32Array
+  readonly rows: Uint32Array
+  readonly orders: readonly Uint32Array[]
 }
 
 /**
@@ -372,61 +300,31 @@ function growTree(
   target: number,
   options: DependencyOptions,
 ): TreeSplit[] {
-  const { weights, root, scratch } = columns
+  const { weights, root } = columns
   const splits: TreeSplit[] = []
   const minMass = leastMass(options.minSplit, columns.mass)
   const values = columns.values[target]!
   const isKnown = Uint8Array.from(values, (value) => Number(!Number.isNaN(value)))
-  const pending: TreeNode[] = [isKnown.includes(0) ? dividedNode(root, isKnown, scratch)[1] : root]
+  const pending: TreeNode[] = [isKnown.includes(0) ? partOf(root, isKnown, 1) : root]
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    const rows = rowsOf(node)
-    const sums = targetSums(rows, values, weights)
+    const sums = targetSums(node.rows, values, weights)
     if (sums === undefined || sums.mass < minMass) continue
     const cut = bestCut(columns, node, { ...sums, target, minLeaf: options.minLeaf })
     if (cut === undefined || !isAccepted(cut, sums, options)) continue
     const { column, gain } = cut
     splits.push({ predictor: column, mass: sums.mass, r2: Math.min(1, gain / sums.squares) })
-    const isLeft = leftRows(columns.values[column]!, rows, cut)
-    const left = sum(rows, (row) => isLeft[row]! * weights[row]!)
+    const isLeft = leftRows(columns.values[column]!, node.rows, cut)
+    const left = sum(node.rows, (row) => isLeft[row]! * weights[row]!)
     // Dividing costs as much as looking for a cut: not for parts that are all too small.
-    if (Math.max(left, sums.mass - left) < minMass) continue
-    pending.push(...dividedNode(node, isLeft, scratch))
+    if (sums.mass - left >= minMass) pending.push(partOf(node, isLeft, 0))
+    if (left >= minMass) pending.push(partOf(node, isLeft, 1))
   }
   return splits
 }
 
-/** Returns the right and the left part of a node, whose rows keep their order; overwrites nodes divided before. */
-function dividedNode(
-  { orders, starts, ends }: TreeNode,
-  isLeft: Uint8Array,
-  scratch: Int32Array<ArrayBuffer>,
-): readonly [TreeNode, TreeNode] {
-  const right = new Int32Array(isLeft.length)
-  const middles = new Int32Array(starts.length)
-  for (let column = 0; column < starts.length; column++) {
-    const end = ends[column]!
-    let inLeft = starts[column]!
-    let inRight = 0
-    for (let place = inLeft; place < end; place++) {
-      // Both are written and one is kept: which of them it is cannot be foreseen.
-      const row = orders[place]!
-      const left = isLeft[row]!
-      right[inRight] = row
-      scratch[inLeft] = row
-      inLeft += left
-      inRight += 1 - left
-    }
-    middles[column] = inLeft
-    for (let i = 0; i < inRight; i++) scratch[inLeft + i] = right[i]!
-  }
-  return [
-    { orders: scratch, starts: middles, ends },
-    { orders: scratch, starts, ends: middles },
-  ]
-}
-
-function rowsOf({ orders, starts, ends }: TreeNode): Int32Array {
-  return orders.subarray(starts.at(-1), ends.at(-1))
+function partOf({ rows, orders }: TreeNode, isLeft: Uint8Array, side: 0 | 1): TreeNode {
+  const isIn = (row: number) => isLeft[row] === side
+  return { rows: rows.filter(isIn), orders: orders.map((order) => order.filter(isIn)) }
 }
 
 function isAccepted(
@@ -452,7 +350,6 @@ interface BestCut {
   readonly missingLeft: boolean
   /** Decrease of the weighted sum of squares. */
   readonly gain: number
-  /** Number of cuts of all columns to choose from. */
   readonly cuts: number
 }
 
@@ -463,7 +360,7 @@ const SAME_SHARE = 1e-10
  * Returns the weight of the rows of a node, the weighted deviation of each from their mean, the squares, and how many
  * equally weighted rows they are worth; undefined where the target does not vary.
  */
-function targetSums(rows: Int32Array, target: Float64Array, weights: Float64Array) {
+function targetSums(rows: Uint32Array, target: Float64Array, weights: Float64Array) {
   let mass = 0
   let massSquared = 0
   let total = 0
@@ -505,43 +402,37 @@ function bestCut(
   }: TargetSums & { readonly target: number; readonly minLeaf: number },
 ): BestCut | undefined {
   const same = SAME_SHARE * squares
-  const { orders, starts, ends } = node
-  const all = rowsOf(node).length
+  const { orders, rows } = node
   let best: Omit<BestCut, 'cuts'> | undefined
   let cuts = 0
   const shareOf = (column: number) =>
-    explainedShare(values[column]!, pulls, {
-      weights,
-      rows: orders.subarray(starts[column], ends[column]),
-    })
+    explainedShare(values[column]!, pulls, { weights, rows: orders[column]! })
   for (let column = 0; column < values.length; column++) {
-    const start = starts[column]!
-    const end = ends[column]!
-    if (column === target || end - start < 2 * minLeaf) continue
+    const order = orders[column]!
+    const size = order.length
+    if (column === target || size < 2 * minLeaf) continue
     const ofColumn = values[column]!
     let missingMass = 0
     let missingPull = 0
-    if (end - start < all) {
+    if (size < rows.length) {
       missingMass = mass
-      for (let place = start; place < end; place++) {
-        missingMass -= weights[orders[place]!]!
-        missingPull -= pulls[orders[place]!]!
+      for (const row of order) {
+        missingMass -= weights[row]!
+        missingPull -= pulls[row]!
       }
     }
-    const firstCut = start + minLeaf - 1
-    const lastCut = end - minLeaf
     let leftMass = 0
     let leftPull = 0
-    let next = ofColumn[orders[start]!]!
+    let next = ofColumn[order[0]!]!
     let most = best === undefined ? same : best.gain - same
     let ofThis: Omit<BestCut, 'cuts'> | undefined
-    for (let place = start; place < lastCut; place++) {
-      const row = orders[place]!
+    for (let place = 0; place < size - minLeaf; place++) {
+      const row = order[place]!
       leftMass += weights[row]!
       leftPull += pulls[row]!
       const value = next
-      next = ofColumn[orders[place + 1]!]!
-      if (next === value || place < firstCut) continue
+      next = ofColumn[order[place + 1]!]!
+      if (next === value || place < minLeaf - 1) continue
       cuts++
       const missingLeft = 2 * leftMass >= mass - missingMass
       const inLeft = missingLeft ? leftMass + missingMass : leftMass
@@ -565,7 +456,7 @@ function bestCut(
 /** Returns, for each row of a node, whether a cut puts it on the left. */
 function leftRows(
   values: Float64Array,
-  rows: Int32Array,
+  rows: Uint32Array,
   { lastLeft, missingLeft }: BestCut,
 ): Uint8Array {
   const isLeft = new Uint8Array(values.length)
@@ -576,55 +467,27 @@ function leftRows(
   return isLeft
 }
 
-interface Selection extends NetworkSource {
-  readonly members: Members
-  /** Pulls of the members. */
-  readonly pulls: Float64Array
-  readonly weights: Float64Array
-}
-
 /**
- * Returns the columns of a network: all, or at most `mostVariables` that can be split. Of too many, takes those
- * that differ most between the classes (|t|) and correlate most with performance (F) in turn.
+ * Returns the variables of a network: all, or of too many that can be split the `mostVariables` that differ most between
+ * the classes, by |t|.
  */
-function selectColumns(
+function selectVariables(
   all: readonly number[],
-  valuesOf: (variable: number) => Float64Array,
-  selection: Selection,
+  { logs, options }: DependencyNetworks,
+  { valuesOf, members }: { valuesOf: (variable: number) => Float64Array; members: Members },
 ): { readonly chosen: readonly number[]; readonly leftOut: number } {
-  const { members, options } = selection
   const { minLeaf, mostVariables } = options
   if (all.length <= mostVariables) return { chosen: all, leftOut: 0 }
-  const isAble = (variable: number) =>
-    varyingOrder(picked(valuesOf(variable), members)).length >= 2 * minLeaf
-  const able = all.filter(isAble)
-  const chosen = able.length <= mostVariables ? able : mostTelling(able, valuesOf, selection)
-  return { chosen, leftOut: able.length - chosen.length }
-}
-
-function mostTelling(
-  variables: readonly number[],
-  valuesOf: (variable: number) => Float64Array,
-  { logs, options, members, pulls, weights }: Selection,
-): number[] {
   const { before, after } = membersOf(logs)
-  const telling = variables.map((variable) => {
+  const able = all.flatMap((variable) => {
     const values = valuesOf(variable)
+    if (varyingOrder(picked(values, members)).length < 2 * minLeaf) return []
     const { statistic } = welch(picked(values, before), picked(values, after))
-    const t = Number.isNaN(statistic) ? 0 : Math.abs(statistic)
-    return { variable, t, f: correlation(picked(values, members), pulls, weights) }
+    return [{ variable, t: Number.isNaN(statistic) ? 0 : Math.abs(statistic) }]
   })
-  const byT = telling.toSorted((a, b) => descending(a.t, b.t) || descending(a.f, b.f))
-  const byF = telling.toSorted((a, b) => descending(a.f, b.f) || descending(a.t, b.t))
-  const inTurn = new Set(zip(byT, byF).flatMap((both) => both.map(({ variable }) => variable)))
-  return [...inTurn].slice(0, options.mostVariables).sort((a, b) => a - b)
-}
-
-/** Returns F of the straight line that predicts performance: r² of three instances is worth less. */
-function correlation(values: Float64Array, pulls: Float64Array, weights: Float64Array): number {
-  const rows = Int32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
-  const share = rows.length < 3 ? 0 : explainedShare(values, pulls, { rows, weights })
-  return (share * (rows.length - 2)) / (1 - share)
+  const most = sort(able, (a, b) => descending(a.t, b.t)).slice(0, mostVariables)
+  const chosen = most.map(({ variable }) => variable).sort((a, b) => a - b)
+  return { chosen, leftOut: able.length - chosen.length }
 }
 
 function picked(values: Float64Array, members: Members): Float64Array {
@@ -635,7 +498,7 @@ function picked(values: Float64Array, members: Members): Float64Array {
 function explainedShare(
   values: Float64Array,
   pulls: Float64Array,
-  { rows, weights }: { readonly rows: Int32Array; readonly weights: Float64Array },
+  { rows, weights }: { readonly rows: Uint32Array; readonly weights: Float64Array },
 ): number {
   const own = targetSums(rows, values, weights)
   if (own === undefined) return 0

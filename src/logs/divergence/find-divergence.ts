@@ -1,6 +1,6 @@
 import { ascending, descending, greatest, group, index, max, median, quantile, sum } from 'd3-array'
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
-import { memoized } from '../../core/remembered.ts'
+import { memoized, remembered } from '../../core/remembered.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
@@ -14,7 +14,6 @@ import {
   type VariableKind,
 } from '../features/features.ts'
 import {
-  AFTER,
   LOG_CLASSES,
   type LogClass,
   type LogSet,
@@ -33,111 +32,101 @@ import { performanceMetric } from '../performance/performance-metric.ts'
  */
 export function findDivergence(logs: LogSet, options: Partial<DivergenceOptions> = {}): Divergence {
   const chosen = readOptions(DIVERGENCE_OPTIONS, options)
-  const groups = instanceGroups(logs, instanceWeights(logs, chosen))
-  const variables = VARIABLE_KINDS.flatMap((kind) => variablesOf(logs, kind, groups, chosen))
+  const test = tester(logs, instanceWeights(logs, chosen))
+  const variables = VARIABLE_KINDS.flatMap((kind) => variablesOf(logs, kind, test, chosen))
   const { values } = performanceMetric(logs, chosen.metric)
-  const { feature: _, ...test } = openTest('count', values, groups)
+  const { feature: _, ...performance } = test('count', values)
   return new Divergence({
     logs,
     options: chosen,
     variables: variables.sort(mostDivergentFirst),
-    performance: { ...test, q: test.p, significant: test.p < chosen.alpha },
+    performance: { ...performance, q: performance.p, significant: performance.p < chosen.alpha },
   })
 }
 
-type Groups = ReturnType<typeof instanceGroups>
+type Tester = ReturnType<typeof tester>
 
-interface Group {
-  readonly members: readonly number[]
-  /** Room for a value a member. */
-  readonly values: Float64Array
-}
-
-function instanceGroups(logs: LogSet, weights: Float64Array | undefined) {
+/** Returns the test of a feature, whose q and significance are open: those need all tests. */
+function tester(logs: LogSet, weights: Float64Array | undefined) {
   // An instance without performance has no weight by it.
-  const members = membersOf(logs, weights)
-  const groupOf = (own: readonly number[]): Group => {
-    return { members: own, values: new Float64Array(own.length) }
+  const { before, after } = membersOf(logs, weights)
+  const picked = (values: Float64Array, members: readonly number[]) =>
+    Float64Array.from(members, (instance) => Number(values[instance]))
+  const weighted = weights && {
+    beforeWeights: picked(weights, before),
+    afterWeights: picked(weights, after),
   }
-  const [before, after] = [groupOf(members.before), groupOf(members.after)]
-  if (weights === undefined) return { before, after }
-  const beforeWeights = picked(weights, before).slice()
-  const afterWeights = picked(weights, after).slice()
-  return { before, after, weights: { beforeWeights, afterWeights } }
-}
-
-/** Returns the values of a group, in its own buffer: earlier picks are overwritten. */
-function picked(values: Float64Array, { members, values: room }: Group): Float64Array {
-  for (let i = 0; i < members.length; i++) room[i] = Number(values[Number(members[i])])
-  return room
-}
-
-/** Tests one feature. There may be a million tests, so it avoids spreading, which takes several times the memory. */
-function openTest(feature: Feature, values: Float64Array, { before, after, weights }: Groups) {
-  const test = welch(picked(values, before), picked(values, after), weights)
-  return {
-    feature,
-    t: test.statistic,
-    df: test.df,
-    p: Number.isFinite(test.statistic) || !test.tested ? test.p : Math.max(test.p, leastP(test)),
-    q: Number.NaN,
-    significant: false,
-    tested: test.tested,
-    beforeMean: test.beforeMean,
-    afterMean: test.afterMean,
-    beforeCount: test.beforeCount,
-    afterCount: test.afterCount,
+  return (feature: Feature, values: Float64Array) => {
+    const test = welch(picked(values, before), picked(values, after), weighted)
+    // There may be a million tests: spreading takes several times the memory.
+    return {
+      feature,
+      /** Welch's t, after minus before; NaN when not tested, ±Infinity for two constants. */
+      t: test.statistic,
+      df: test.df,
+      p: Number.isFinite(test.statistic) || !test.tested ? test.p : Math.max(test.p, leastP(test)),
+      /** p corrected for the number of tests; significant below α. */
+      q: Number.NaN,
+      significant: false,
+      /** Whether two instances of each class have the feature. */
+      tested: test.tested,
+      beforeMean: test.beforeMean,
+      afterMean: test.afterMean,
+      beforeCount: test.beforeCount,
+      afterCount: test.afterCount,
+    }
   }
 }
 
 function variablesOf(
   logs: LogSet,
   kind: VariableKind,
-  groups: Groups,
+  test: Tester,
   { alpha, correction }: DivergenceOptions,
 ): VariableDivergence[] {
   const features = logs.features(kind)
-  // One array for all: there may be a million tests.
   const values = new Float64Array(logs.instances.length)
   const tests = features.names.map((_, variable) =>
     features.types.map((feature) => {
-      features.copy(variable, feature, values)
-      const test = openTest(feature, values, groups)
-      const most = Math.max(test.beforeCount, test.afterCount)
-      if (test.tested || feature !== 'mean' || most < 2 || isOfEvent(logs, variable)) return test
+      features.of(variable, feature, values)
+      const found = test(feature, values)
+      const most = Math.max(found.beforeCount, found.afterCount)
+      if (found.tested || feature !== 'mean' || most < 2 || isOfEvent(logs, variable)) return found
       // If hardly any instance of a class has it, the others count as 0: a message that did not come was not awaited.
-      values.forEach((value, i) => {
-        if (Number.isNaN(value)) values[i] = 0
-      })
-      return openTest(feature, values, groups)
+      return test(
+        feature,
+        values.map((value) => (Number.isNaN(value) ? 0 : value)),
+      )
     }),
   )
   const all = tests.flat()
   // With few instances nothing is as sure as Welch's t may say.
-  const p = Float64Array.from(all, (test) => Math.max(test.p, leastP(test)))
-  const q = corrected(p, correction)
-  // Filled in, not copied: there may be a million of them.
-  for (const [i, test] of all.entries()) {
-    test.q = Number(q[i])
-    test.significant = test.q < alpha
+  const q = corrected(
+    Float64Array.from(all, (each) => Math.max(each.p, leastP(each))),
+    correction,
+  )
+  for (const [i, each] of all.entries()) {
+    each.q = Number(q[i])
+    each.significant = each.q < alpha
   }
-  const presenceOf = presences(logs, kind)
   return features.names.map((name, variable) => {
     const own: readonly FeatureTest[] = tests[variable] ?? []
-    const score = own.reduce(
-      (sum, { t, significant }) => sum + Number(significant && Math.abs(t)),
-      0,
-    )
-    const gravity = kind === 'event' ? gravityOf(name, logs.levels?.get(name)) : 0
-    const presence = presenceOf(variable)
+    const isConstant = own.some(({ feature, t }) => feature === 'mean' && Math.abs(t) === Infinity)
     return {
       name,
       kind,
       features: own,
-      presence,
-      score,
-      gravity,
-      idle: idleOf(logs, kind, { variable, own }),
+      presence: presenceOf(logs, features, variable),
+      score: sum(own, ({ t, significant }) => (significant ? Math.abs(t) : 0)),
+      gravity: kind === 'event' ? gravityOf(name, logs.levels?.get(name)) : 0,
+      idle:
+        kind === 'event'
+          ? isTimer(logs, variable)
+            ? 'timer'
+            : null
+          : isConstant
+            ? 'constant'
+            : null,
     }
   })
 }
@@ -146,20 +135,8 @@ function variablesOf(
 function isOfEvent({ events, states }: LogSet, state: number): boolean {
   const name = states.names[state] ?? ''
   const isOwn = (event: string) => name.startsWith(`${event}.`) || name.startsWith(`${event} #`)
-  const having = states.entries(state).instances.length
-  return events.names.some(
-    (event, i) => isOwn(event) && events.entries(i).instances.length === having,
-  )
-}
-
-function idleOf(
-  logs: LogSet,
-  kind: VariableKind,
-  { variable, own }: { readonly variable: number; readonly own: readonly FeatureTest[] },
-): VariableDivergence['idle'] {
-  if (kind === 'event') return isTimer(logs, variable) ? 'timer' : null
-  const mean = own.find(({ feature }) => feature === 'mean')
-  return mean !== undefined && Math.abs(mean.t) === Number.POSITIVE_INFINITY ? 'constant' : null
+  const having = states.rows(state, []).length
+  return events.names.some((event, i) => isOwn(event) && events.rows(i, []).length === having)
 }
 
 const THROWN = 4
@@ -205,58 +182,43 @@ function place({ presence: { onlyIn } }: VariableDivergence): number {
   return onlyIn === 'after' ? 0 : onlyIn === 'before' ? 1 : 2
 }
 
-function presences(logs: LogSet, kind: VariableKind): (variable: number) => Presence {
-  const { counts } = logs
-  const features = logs.features(kind)
-  // Most variables are in a single instance, so few tests differ: results are kept.
-  const testOf = memoized((before: number) =>
-    memoized((after: number) => fisherExact(before, counts.before, after, counts.after).p),
-  )
-  return (variable) => {
-    const { before, after } = presentIn(logs, features, variable)
-    return {
-      before: before.instances,
-      after: after.instances,
-      beforeMessages: before.messages,
-      afterMessages: after.messages,
-      p: testOf(before.instances)(after.instances),
-      separation: separation(before.instances, after.instances, counts),
-      onlyIn: onlyIn(before.instances, after.instances),
-    }
-  }
-}
+/** Most variables are in a single instance, so few tests differ: results are kept. */
+const presenceTests = remembered(({ counts }: LogSet) =>
+  memoized((instances: string) => {
+    const [before = 0, after = 0] = instances.split(' ').map(Number)
+    return fisherExact(before, counts.before, after, counts.after).p
+  }),
+)
 
-function onlyIn(before: number, after: number): Presence['onlyIn'] {
-  if (before > 0 === after > 0) return null
-  return before > 0 ? 'before' : 'after'
-}
+type Presence = Readonly<ReturnType<typeof presenceOf>>
 
-/** Returns the separation of the classes: 0 if all instances have it, or none. */
-function separation(before: number, after: number, counts: LogSet['counts']): number {
-  const [all, having] = [counts.before + counts.after, before + after]
+/** Counts the instances of each class in which a variable was logged at all, and its messages. */
+function presenceOf(logs: LogSet, features: VariableFeatures, variable: number) {
+  const { counts, classOf } = logs
+  const rows = features.rows(variable, ['count'])
+  const ofClass = (code: number) => rows.filter(({ instance }) => classOf[instance] === code)
+  const [before, after] = [ofClass(0), ofClass(1)]
+  // Not the sum of d3, for which NaN counts as 0.
+  const messages = (own: typeof rows) => own.reduce((all, { count }) => all + count, 0)
+  const [all, having] = [counts.before + counts.after, rows.length]
   const spread = having * (all - having) * counts.before * counts.after
-  return spread === 0 ? 0 : (after * counts.before - before * counts.after) ** 2 / spread
-}
-
-/** Counts the instances of each class in which a variable occurs, and its messages: NaN of a state variable. */
-function presentIn({ classOf }: LogSet, features: VariableFeatures, variable: number) {
-  const { instances, values } = features.entries(variable)
-  const times = features.types.filter((type) => type !== 'count').map(values)
-  const counts = features.types.includes('count') ? values('count') : undefined
-  const messages = counts === undefined ? Number.NaN : 0
-  const before = { instances: 0, messages }
-  const after = { instances: 0, messages }
-  for (const [entry, instance] of instances.entries()) {
-    const count = Number(counts?.[entry])
-    if (!(count > 0) && times.every((own) => Number.isNaN(own[entry]))) continue
-    const own = classOf[instance] === AFTER ? after : before
-    own.instances++
-    own.messages += count
+  const excess = after.length * counts.before - before.length * counts.after
+  const onlyIn: LogClass = before.length > 0 ? 'before' : 'after'
+  return {
+    before: before.length,
+    after: after.length,
+    /** Messages of an event in all instances of the class; NaN of a state variable. */
+    beforeMessages: messages(before),
+    afterMessages: messages(after),
+    /** Fisher's exact test of whether a class has it in more of its instances, two-sided; uncorrected. */
+    p: presenceTests(logs)(`${before.length} ${after.length}`),
+    /** How well it separates the classes: the squared correlation of having it and being of a class. */
+    separation: spread === 0 ? 0 : excess ** 2 / spread,
+    /** The only class that has it; `null` where both do. */
+    onlyIn: before.length > 0 === after.length > 0 ? null : onlyIn,
   }
-  return { before, after }
 }
 
-/** Options of `findDivergence`. */
 export const DIVERGENCE_OPTIONS = defineOptions({
   ...WEIGHT_OPTIONS,
   alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
@@ -268,40 +230,12 @@ export const DIVERGENCE_OPTIONS = defineOptions({
 })
 export type DivergenceOptions = OptionsOf<typeof DIVERGENCE_OPTIONS>
 
-/** Instances of each class in which a variable was logged at all. */
-export interface Presence {
-  readonly before: number
-  readonly after: number
-  /** Messages of an event in all instances of the class; NaN of a state variable. */
-  readonly beforeMessages: number
-  readonly afterMessages: number
-  /** Fisher's exact test of whether a class has it in more of its instances, two-sided; uncorrected. */
-  readonly p: number
-  /** How well it separates the classes: the squared correlation of having it and being of a class. */
-  readonly separation: number
-  /** The only class that has it; `null` where both do. */
-  readonly onlyIn: 'before' | 'after' | null
-}
-
 /** Whether one feature of one variable differs between the classes. */
-export interface FeatureTest extends Pick<WelchResult, 'df' | 'p' | 'beforeMean' | 'afterMean'> {
-  readonly feature: Feature
-  /** Welch's t, after minus before; NaN when not tested, ±Infinity for two constants. */
-  readonly t: number
-  /** p corrected for the number of tests; significant below α. */
-  readonly q: number
-  readonly significant: boolean
-  /** Whether two instances of each class have the feature. */
-  readonly tested: boolean
-  /** Number of instances of the class that have the feature. */
-  readonly beforeCount: number
-  readonly afterCount: number
-}
+export type FeatureTest = Readonly<ReturnType<Tester>>
 
 /** Whether performance itself differs: a family of one test. */
 export type PerformanceTest = Omit<FeatureTest, 'feature'>
 
-/** Divergence of one variable. */
 export interface VariableDivergence {
   readonly name: string
   readonly kind: VariableKind
@@ -324,7 +258,6 @@ export class Divergence extends columnarStage<{
    * constants and timers after all others that differ. Of others, those only after come first, then those only before.
    */
   readonly variables: readonly VariableDivergence[]
-  /** Whether performance differs. */
   readonly performance: PerformanceTest
 }>() {
   readonly #byKind = group(this.variables, ({ kind }) => kind)
@@ -375,17 +308,6 @@ export class Divergence extends columnarStage<{
     return rowTable(rows, {
       ...own('variable kind score significant feature t'),
       ...own('beforeMean afterMean beforeInstances afterInstances'),
-    })
-  }
-
-  /** Returns one row per feature of a variable, in the order of `table`. */
-  featureTable(): StageTable {
-    const rows = this.variables.flatMap(({ name, kind, features }) =>
-      features.map((test) => ({ ...test, variable: name, kind })),
-    )
-    return rowTable(rows, {
-      ...own('variable kind feature t df p q significant'),
-      ...own('beforeMean afterMean beforeCount afterCount'),
     })
   }
 }

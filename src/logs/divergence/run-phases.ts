@@ -5,24 +5,10 @@ import type { PerformanceMetric } from '../performance/performance-metric.ts'
 import { isTimer } from './find-divergence.ts'
 
 /** A stretch of a run from one message to the next that all instances have; its means add up to performance. */
-export interface RunPhase {
-  /** The event that it begins with; null for the start of the run. */
-  readonly from: string | null
-  /** The event that it ends with; null for the end of the run. */
-  readonly to: string | null
-  /** Mean number of times that an event repeats in a stretch of repetitions. */
-  readonly counts?: { readonly before: number; readonly after: number }
-  readonly beforeUs: number
-  readonly afterUs: number
-  /** Whether another event goes on and on meanwhile: what stands between two others is no phase then. */
-  readonly isMixed: boolean
-  /** p of Welch's t-test; NaN with too few instances. */
-  readonly p: number
-}
+export type RunPhase = ReturnType<typeof runPhases>[number]
 
 interface Point {
   readonly event: string | null
-  /** First or last of its messages, or both. */
   readonly isFirst: boolean
   readonly isLast: boolean
   readonly times: ArrayLike<number>
@@ -37,7 +23,7 @@ const MIN_PACED = 3
 const MIN_SHARE = 0.5
 
 /** Cuts runs at the messages that all have in one order, up to a performance that is a time; `[]` for others. */
-export function runPhases(logs: LogSet, metric: PerformanceMetric): readonly RunPhase[] {
+export function runPhases(logs: LogSet, metric: PerformanceMetric) {
   if (metric.unit !== 'absolute time') return []
   const having = [...logs.instances.keys()].filter((i) => !Number.isNaN(metric.values[i]))
   const { before, after } = membersOf(logs, metric.values)
@@ -84,12 +70,16 @@ export function runPhases(logs: LogSet, metric: PerformanceMetric): readonly Run
     )
     const [were, are] = [meanOf(to.counts, before), meanOf(to.counts, after)]
     return {
+      /** The events that it begins and ends with; null for the start and the end of the run. */
       from: from.event,
       to: to.event,
+      /** Mean number of times that an event repeats in a stretch of repetitions. */
       ...(isPaced && { counts: { before: were, after: are } }),
       beforeUs: beforeMean,
       afterUs: afterMean,
+      /** Whether another event goes on and on meanwhile: what stands between two others is no phase then. */
       isMixed,
+      /** p of Welch's t-test; NaN with too few instances. */
       p,
     }
   })

@@ -26,7 +26,6 @@ const MANY = `has more than ${MAX_VALUES} values`
 /** Numbers of these names are not more or less, but this or that. */
 const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 
-/** A field of the messages of one event. */
 type Column = ReturnType<typeof newColumn>
 
 function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
@@ -35,34 +34,28 @@ function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
     event,
     key,
     reason,
-    /** Whether its values are not looked at. */
     isLeftOut: reason !== null && !FEW_TELL.has(reason),
     /** Whether its numbers are not more or less, but this or that. */
     isCode: reason !== null || IS_CODE.test(key),
     example: String(value).slice(0, MAX_LENGTH),
     /** Values of the field, in any event, one per instance. */
     run,
-    /** Messages that have it. */
     known: 0,
     stateCode: -1,
     /** Events of its values; `null` once there were too many. */
     values: new Map() as Map<string, number> | null,
     codes: [] as number[],
-    /** Whether it had values that are no numbers. */
     isText: false,
-    /** Whether numbers had a unit of time. */
     isDuration: false,
   }
 }
 
-/** The fields of the messages of one event. */
-export interface EventFields {
+interface EventFields {
   readonly event: string
   messages: number
   readonly columns: Map<string, Column>
 }
 
-/** When a message came, and in which instance. */
 interface Moment {
   readonly instance: number
   readonly timeUs: number
@@ -82,45 +75,35 @@ export class FieldVariables {
     this.#builder = builder
   }
 
-  take(event: string, fields: readonly LogField[], moment: Moment): void {
-    const own = this.of(event)
-    own.messages++
-    for (const field of fields) {
-      const column = this.column(own, field)
-      if (column !== undefined) this.put(column, field[1], moment)
-    }
-  }
-
-  /** Returns the fields of an event. */
   of(event: string): EventFields {
     return getOrInsert(this.#events, event, () => ({ event, messages: 0, columns: new Map() }))
   }
 
-  /** Returns the column of a field; undefined if its event has too many. */
-  column({ event, columns }: EventFields, field: LogField): Column | undefined {
-    const [key] = field
-    const known = columns.get(key)
-    if (known !== undefined || columns.size === MAX_FIELDS) return known
-    const run = getOrInsert(this.#runs, key, () => new FieldRun())
-    const column = newColumn(event, field, run)
-    columns.set(key, column)
-    return column
+  /** Takes the fields of a message; `valueAt` reads the value of one by its place. */
+  take(
+    own: EventFields,
+    keys: readonly string[],
+    message: Moment & { readonly valueAt: (i: number) => LogField[1] },
+  ): void {
+    own.messages++
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] as string
+      let column = own.columns.get(key)
+      if (column === undefined) {
+        if (own.columns.size === MAX_FIELDS) continue
+        const run = getOrInsert(this.#runs, key, () => new FieldRun())
+        column = newColumn(own.event, [key, message.valueAt(i)], run)
+        own.columns.set(key, column)
+      }
+      column.known++
+      if (column.isLeftOut) continue
+      // Of a text of too many values no further one matters.
+      if (column.run.varies && column.values === null && column.stateCode < 0) column.run.messages++
+      else this.#put(column, message.valueAt(i), message)
+    }
   }
 
-  /** Takes a field of one message, if no value of its type matters any more; whether it did. */
-  passOver(column: Column, type: string): boolean {
-    const { run, values, stateCode, isCode, isLeftOut } = column
-    const isNone = run.varies && values === null && stateCode < 0 && (isCode || type !== 'number')
-    if (!isLeftOut && !isNone) return false
-    column.known++
-    if (isNone) run.messages++
-    return true
-  }
-
-  /** Takes the value of a field of one message. */
-  put(column: Column, value: LogField[1], moment: Moment): void {
-    column.known++
-    if (column.isLeftOut) return
+  #put(column: Column, value: LogField[1], moment: Moment): void {
     const { instance, timeUs } = moment
     column.run.take(value, instance)
     // A facet seen before is not one of numbers.
@@ -129,8 +112,6 @@ export class FieldVariables {
       this.#builder.facet(instance, known, timeUs)
       return
     }
-    // A text of too many values is looked at no more.
-    if (typeof value === 'string' && column.values === null && column.stateCode < 0) return
     const number = typeof value === 'number' ? value : numberIn(value)
     if (column.isCode || Number.isNaN(number)) {
       column.isText = true
@@ -226,23 +207,19 @@ export function numberIn(value: string | boolean): number {
 /** Digits behind a leading zero are no number. */
 const IS_NUMBER = /^[-+]?(?:0|[1-9]\d*|(?=\.))(?:\.\d+)?(?:[eE][-+]?\d+)?$/
 
-/** Number of first and of last values that are kept. */
 const KEPT_TEXTS = 3
 
 /** The values of one field, whatever messages have it, as far as they may name what wrote them. */
 class FieldRun {
   /** Whether an instance has two values of it. */
   varies = false
-  /** Messages that have it. */
   messages = 0
-  /** Value of each instance. */
   readonly values: number[] = []
   /** The first values and the last, which are of both classes. */
   readonly #texts = new Map<number, string>()
   #last: unknown
   #lastInstance = -1
 
-  /** Takes the value of a message. */
   take(value: unknown, instance: number): void {
     this.messages++
     if (this.varies || (value === this.#last && instance === this.#lastInstance)) return
@@ -250,17 +227,11 @@ class FieldRun {
     this.#lastInstance = instance
     const text = String(value)
     const code = fnv1a(text)
-    const known = this.values[instance]
-    if (known === code) return
-    if (known !== undefined) {
-      this.varies = true
-      return
-    }
-    this.values[instance] = code
+    this.values[instance] ??= code
+    this.varies = this.values[instance] !== code
     this.#texts.set(code, text)
-    if (this.#texts.size <= 2 * KEPT_TEXTS) return
     const [oldest] = [...this.#texts.keys()].slice(KEPT_TEXTS)
-    this.#texts.delete(Number(oldest))
+    if (this.#texts.size > 2 * KEPT_TEXTS) this.#texts.delete(Number(oldest))
   }
 
   /**

@@ -1,43 +1,28 @@
-// Runs once a variable, instance and feature: the loops index with `!`.
 import { sum } from 'd3-array'
 import { patternSource } from '../../core/code-literals.ts'
 import { at, getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import type { Period } from '../../traces/period.ts'
-import { joinAsked } from './asked-field.ts'
 import {
   COLUMNS,
   type Feature,
   LEVELS,
   type Level,
   STATE_FEATURES,
-  type StateFeature,
   type VariableKind,
   WAIT_NAME,
 } from './features.ts'
-import { LogReport, ReadingNotes, thinnedVariables } from './log-report.ts'
+import { LogReport, ReadingNotes } from './log-report.ts'
 import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
-import {
-  type ClosedInstance,
-  cutWindows,
-  OpenInstance,
-  type Row,
-  withStates,
-} from './open-instance.ts'
+import { type ClosedInstance, cutWindows, OpenInstance, type Row } from './open-instance.ts'
 
-/** Further variables that a builder makes. */
 interface BuilderOptions {
-  /** States that are computed from the features of an instance. */
   readonly derive?: DerivedStates | undefined
   /** Variables to leave out, by their names, in which `*` stands for anything. */
   readonly exclude?: readonly string[] | undefined
   /** Whether how long after the message before it each event came is a state, `ms until EVENT`. */
   readonly hasWaits?: boolean
-}
-
-function namedAs(name: string): RegExp {
-  return new RegExp(`^${name.split('*').map(patternSource).join('.*')}$`, 's')
 }
 
 interface Instance extends Omit<Row, 'closed'> {
@@ -58,7 +43,7 @@ interface Instance extends Omit<Row, 'closed'> {
  * `event` and `state` for each message, `close` when an instance is complete.
  *
  * An open instance keeps at most 65,536 messages of each variable; beyond that it drops every second one, and medians
- * and snapshots come from those kept (see `LogSet.report`). Everything else is exact. A closed instance keeps only its
+ * and snapshots come from those kept. Everything else is exact. A closed instance keeps only its
  * features. Messages without a finite time or value are left out and counted in the report.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, figure 2 and §3.1.
@@ -75,19 +60,14 @@ interface Instance extends Omit<Row, 'closed'> {
 export class LogBuilder {
   readonly #instances: Instance[] = []
   readonly #codes = new Map<string, number>()
-  readonly #names: Record<VariableKind, Dictionary> = {
-    event: new Dictionary(),
-    state: new Dictionary(),
-  }
-  /** Omissions of the reading, for the report. */
+  readonly #names: Names = { event: new Dictionary(), state: new Dictionary() }
   readonly notes = new ReadingNotes()
+  /** Metric of performance, unless something else is asked for. */
+  metric: LogSet['metric']
   #current = -1
   readonly #facetCodes = new Set<number>()
   readonly #durations = new Set<number>()
   readonly #options: BuilderOptions
-  #badBy: { readonly field: string; readonly feature: StateFeature } | undefined
-  #metric: string | undefined
-  /** Levels by event, as ranks. */
   readonly #levels: number[] = []
   readonly #dropped = { event: new Set<number>(), state: new Set<number>() }
 
@@ -150,14 +130,16 @@ export class LogBuilder {
       if (rank > (this.#levels[code] ?? -1)) this.#levels[code] = rank
     }
     if (Number.isFinite(timeUs)) this.#openOf(instance).event(code, timeUs)
-    else this.#refuse('event', { instance, code }, `time ${timeUs}`)
+    else this.#refuse(`event ${this.#names.event.value(code)} at ${timeUs}`, instance)
   }
 
   /** Adds a state message, by numbers. */
   state(instance: number, code: number, timeUs: number, value: number): void {
     if (Number.isFinite(timeUs) && Number.isFinite(value)) {
       this.#openOf(instance).state(code, timeUs, value)
-    } else this.#refuse('state', { instance, code }, `time ${timeUs}, value ${value}`)
+    } else {
+      this.#refuse(`state ${this.#names.state.value(code)} is ${value} at ${timeUs}`, instance)
+    }
   }
 
   /** Numbers an event that only distinguishes messages of another one. */
@@ -178,7 +160,6 @@ export class LogBuilder {
     for (const code of codes) this.#dropped[kind].add(code)
   }
 
-  /** Says that a state is a duration in ms. */
   noteDuration(code: number): void {
     this.#durations.add(code)
   }
@@ -200,7 +181,6 @@ export class LogBuilder {
     return isLeftOut ? undefined : LOG_CLASSES[classCode]
   }
 
-  /** Leaves an instance out. */
   dropInstance(instance: number): void {
     at(this.#instances, instance).isLeftOut = true
   }
@@ -222,17 +202,6 @@ export class LogBuilder {
     return withDerived(closed, this.#options.derive ?? {}, this.#names)
   }
 
-  /** Says which field of messages makes instances bad, and by which of its values. */
-  classedBy(field: string, feature: StateFeature): void {
-    this.#badBy = { field, feature }
-  }
-
-  /** Sets the metric of performance, unless something else does. */
-  performanceIs(metric: string): void {
-    this.#metric = metric
-  }
-
-  /** Returns the instances that are not left out. */
   kept(): number[] {
     return [...this.#instances.keys()].filter((i) => !this.#instances[i]?.isLeftOut)
   }
@@ -240,7 +209,10 @@ export class LogBuilder {
   /** Returns the features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
     const kept = this.#instances.filter(({ isLeftOut }) => !isLeftOut)
-    const rows = kept.map((one) => ({ ...one, closed: one.closed ?? this.#close(one.open!) }))
+    const rows = kept.flatMap((one) => {
+      const closed = one.closed ?? (one.open && this.#close(one.open))
+      return closed === undefined ? [] : { ...one, closed }
+    })
     const logs = kept.flatMap(({ open }) => open ?? [])
     const cut = cutWindows(rows, logs, (window) => this.#close(window))
     return this.#logSet(rows, cut && { lengthUs: cut.lengthUs, logs: this.#logSet(cut.rows) })
@@ -250,41 +222,47 @@ export class LogBuilder {
     const ids = rows.map(({ id }) => id)
     const instances = rows.map(({ closed }) => closed)
     const names = { event: this.#names.event.values, state: this.#names.state.values }
-    const given = instances.map((instance) => instance.states)
-    const asked = this.#badBy && joinAsked(given, this.#names.state, this.#badBy)
-    const { states = given, variable, left = [] } = asked ?? {}
     const excluded = (this.#options.exclude ?? []).map((name) => ({ name, has: namedAs(name) }))
-    const isExcluded = (name: string) => excluded.some(({ has }) => has.test(name))
-    const droppedOf = (kind: VariableKind, more: readonly number[] = []) => {
-      const byName = names[kind].flatMap((name, code) => (isExcluded(name) ? code : []))
-      return new Set([...this.#dropped[kind], ...byName, ...more])
-    }
     const variables = [...names.event, ...names.state]
-    const unknown = excluded.filter(({ has }) => !variables.some((name) => has.test(name)))
-    const events = instances.map((instance) => instance.events)
-    const isBadBy = variable !== undefined && !isExcluded(variable)
+    const columnsOf = <K extends VariableKind>(kind: K) => {
+      const dropped = new Set(this.#dropped[kind])
+      for (const [code, name] of names[kind].entries()) {
+        if (excluded.some(({ has }) => has.test(name))) dropped.add(code)
+      }
+      const all = instances.map((instance) => instance[kind])
+      return laidOut(names[kind], COLUMNS[kind], { all, dropped })
+    }
+    const states = columnsOf('state') as LogSet['states']
+    const { metric } = this
+    // A condition may be on a number that is no state, such as a status.
+    const isKnown =
+      typeof metric !== 'object' ||
+      states.names.some((name) => `.${name}`.endsWith(`.${metric.variable}`))
     return new LogSet({
       instances: ids,
       met: names.event,
-      metric: this.#badBy && isBadBy ? { variable, feature: this.#badBy.feature } : this.#metric,
+      metric: isKnown ? metric : undefined,
       windows,
-      durations: new Set(Array.from(this.#durations, (code) => names.state[code]!)),
+      durations: new Set(Array.from(this.#durations, (code) => names.state[code] ?? '')),
       classOf: Uint8Array.from(rows, ({ classCode }) => classCode),
       levels: new Map(
-        this.#levels.flatMap((rank, code) => [[names.event[code]!, LEVELS[rank]!] as const]),
+        this.#levels.flatMap((rank, code) => [
+          [names.event[code] ?? '', at(LEVELS, rank)] as const,
+        ]),
       ),
       runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
-      events: laidOut(names.event, COLUMNS.event, events, droppedOf('event')),
-      states: laidOut(names.state, COLUMNS.state, states, droppedOf('state', left)),
+      events: columnsOf('event') as LogSet['events'],
+      states,
       report: new LogReport({
         ...this.notes.data,
         messages: {
           event: sum(rows, ({ closed, facets }) => closed.messages.event - facets),
           state: sum(instances, ({ messages }) => messages.state),
         },
-        thinned: thinnedVariables(instances, names),
         emptyInstances: ids.filter((_, i) => Number.isNaN(instances[i]?.runTimeUs)),
-        notExcluded: unknown.map(({ name }) => name),
+        notExcluded: excluded.flatMap(({ name, has }) =>
+          variables.some((each) => has.test(each)) ? [] : name,
+        ),
       }),
     })
   }
@@ -292,11 +270,8 @@ export class LogBuilder {
   #openOf(instance: number): OpenInstance {
     const own = this.#instances[instance]
     if (own?.open !== undefined) return own.open
-    if (own === undefined) {
-      throw new RangeError(`There is no instance ${instance}. Ask instanceCode for numbers.`)
-    }
     throw new FlowdeltaError(
-      `Instance ${show(own.id)} got a message after it was closed. Close an instance when all its messages are read.`,
+      `Instance ${show(own?.id)} got a message after it was closed. Close an instance when all its messages are read.`,
     )
   }
 
@@ -307,14 +282,17 @@ export class LogBuilder {
     )
   }
 
-  #refuse(
-    kind: VariableKind,
-    { instance, code }: { readonly instance: number; readonly code: number },
-    found: string,
-  ): void {
-    const name = this.#names[kind].value(code)
-    this.notes.refuse(kind, name, () => `${found} in instance ${this.#instances[instance]?.id}`)
+  #refuse(what: string, instance: number): void {
+    this.notes.skip(NOT_FINITE, { text: `${what} in instance ${this.#instances[instance]?.id}` })
   }
+}
+
+const NOT_FINITE = 'has a time or a value that is not finite'
+
+type Names = Readonly<Record<VariableKind, Dictionary>>
+
+function namedAs(name: string): RegExp {
+  return new RegExp(`^${name.split('*').map(patternSource).join('.*')}$`, 's')
 }
 
 /** States by name, as functions of features, by default a state's mean and an event's number; NaN if absent. */
@@ -322,34 +300,23 @@ export type DerivedStates = Readonly<
   Record<string, (of: (variable: string, feature?: Feature) => number) => number>
 >
 
-/** Adds states that are computed from the features of an instance. */
-function withDerived(
-  closed: ClosedInstance,
-  derived: DerivedStates,
-  names: Readonly<Record<VariableKind, Dictionary>>,
-): ClosedInstance {
+/** Adds states that are computed from the features of an instance; other features of theirs are NaN. */
+function withDerived(closed: ClosedInstance, derived: DerivedStates, names: Names): ClosedInstance {
+  const of = (variable: string, given?: Feature) => {
+    const isState =
+      given === undefined
+        ? closed.state.some(([code]) => names.state.value(code) === variable)
+        : (STATE_FEATURES as readonly Feature[]).includes(given)
+    const kind = isState ? 'state' : 'event'
+    const [, features] = closed[kind].find(([code]) => names[kind].value(code) === variable) ?? []
+    const feature = given ?? (isState ? 'mean' : 'count')
+    const column = (COLUMNS[kind] as readonly string[]).indexOf(feature)
+    return features?.[column] ?? (given === 'count' ? 0 : Number.NaN)
+  }
   const added = Object.entries(derived).flatMap(([name, compute]) => {
-    const value = compute((variable, feature) => featureOf(closed, names, { variable, feature }))
-    return Number.isFinite(value) ? [{ code: names.state.code(name), mean: value, records: 1 }] : []
+    const value: Readonly<Record<string, number>> = { mean: compute(of), records: 1 }
+    const features = COLUMNS.state.map((type) => value[type] ?? Number.NaN)
+    return Number.isFinite(value['mean']) ? [[names.state.code(name), features] as const] : []
   })
-  return added.length === 0 ? closed : { ...closed, states: withStates(closed.states, added) }
-}
-
-function featureOf(
-  { events, states }: ClosedInstance,
-  names: Readonly<Record<VariableKind, Dictionary>>,
-  asked: { readonly variable: string; readonly feature: Feature | undefined },
-): number {
-  const { variable, feature: given } = asked
-  const state = names.state.code(variable)
-  const isState =
-    given === undefined
-      ? states.codes.includes(state)
-      : (STATE_FEATURES as readonly Feature[]).includes(given)
-  const { codes, values } = isState ? states : events
-  const types: readonly string[] = isState ? COLUMNS.state : COLUMNS.event
-  const row = codes.indexOf(isState ? state : names.event.code(variable))
-  if (row < 0) return given === 'count' ? 0 : Number.NaN
-  const feature = given ?? (isState ? 'mean' : 'count')
-  return Number(values[row * types.length + types.indexOf(feature)])
+  return { ...closed, state: [...closed.state, ...added] }
 }

@@ -1,9 +1,8 @@
-import { ascending, group, max, sum } from 'd3-array'
+import { sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { describePlace, type Place } from '../../core/errors.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import type { LogClass, VariableKind } from './features.ts'
-import type { ClosedInstance } from './open-instance.ts'
 
 export interface SkippedLine extends Place {
   /** Line, or enough of it to recognize it. */
@@ -16,58 +15,25 @@ export interface SkippedLines {
   readonly first: readonly SkippedLine[]
 }
 
-/** Messages of one variable that had no finite time or value, and were left out. */
-interface RefusedMessages {
-  readonly kind: VariableKind
-  readonly name: string
-  readonly count: number
-  /** First field left out: its value and its instance. */
-  readonly example: string
-}
-
-/** Variable with too many messages in an instance to keep them all. */
-export interface ThinnedVariable {
-  readonly kind: VariableKind
-  readonly name: string
-  readonly instances: number
-  /** Largest distance between kept messages: one of that many was kept. */
-  readonly stride: number
-}
-
 /** A field that is no variable, and why. */
 export interface FieldLeftOut {
   readonly field: string
   readonly reason: string
-  /** Messages that have it. */
   readonly messages: number
   readonly example: string
   /** Some values of each class, for names of the run that the classes do not share. */
   readonly byClass?: Readonly<Record<LogClass, readonly string[]>>
 }
 
-interface LogReportData {
-  /** Lines read; 0 where messages came from code. */
-  readonly lines: number
-  readonly messages: Readonly<Record<VariableKind, number>>
-  readonly skipped: readonly SkippedLines[]
-  readonly refused: readonly RefusedMessages[]
-  /** Medians and snapshots of these are of a sample of their messages. */
-  readonly thinned: readonly ThinnedVariable[]
-  readonly emptyInstances: readonly string[]
-  /** Files in directories that are in no log format that is known. */
-  readonly unreadFiles: readonly string[]
-  readonly inBothClasses: readonly string[]
-  /** Files whose lines share windows. */
-  readonly sharedFiles: readonly string[]
-  /** Names of `exclude` that no variable has. */
-  readonly notExcluded: readonly string[]
-  /** Fields of messages that are no variables, those of most messages first. */
-  readonly fieldsLeftOut: readonly FieldLeftOut[]
-}
-
 /** Omissions and simplifications while reading two sets of logs. Counts are exact. */
-export class LogReport extends columnarStage<LogReportData>() {
-  /** Number of lines that gave no message. */
+export class LogReport extends columnarStage<
+  ReadingNotes['data'] & {
+    readonly messages: Readonly<Record<VariableKind, number>>
+    readonly emptyInstances: readonly string[]
+    /** Names of `exclude` that no variable has. */
+    readonly notExcluded: readonly string[]
+  }
+>() {
   get skippedLines(): number {
     return sum(this.skipped, ({ count }) => count)
   }
@@ -83,18 +49,6 @@ export class LogReport extends columnarStage<LogReportData>() {
         count,
         example: first === undefined ? '' : `${describePlace(first)}${first.text}`,
       })),
-      ...this.refused.map(({ kind, name, count, example }) => ({
-        issue: `${kind} ${name} without a finite ${kind === 'event' ? 'time' : 'time and value'}`,
-        effect: 'message skipped',
-        count,
-        example,
-      })),
-      ...this.thinned.map(({ kind, name, instances, stride }) => ({
-        issue: `${kind} ${name} has very many messages`,
-        effect: 'medians and snapshots from a sample',
-        count: instances,
-        example: `one message of ${stride} kept`,
-      })),
       ...this.fieldsLeftOut.map(({ field, reason, messages, example }) => ({
         issue: `field ${field} ${reason}`,
         effect: 'no variable',
@@ -103,7 +57,6 @@ export class LogReport extends columnarStage<LogReportData>() {
       })),
       ...onlyFirst('instance without messages', 'kept', this.emptyInstances),
       ...onlyFirst('file in no log format that is known', 'file skipped', this.unreadFiles),
-      ...onlyFirst('file given as before and as after', 'read as both', this.inBothClasses),
       ...onlyFirst('excluded name that no variable has', 'nothing left out', this.notExcluded),
     ]
     return rowTable(rows, own('issue effect count example'))
@@ -113,16 +66,16 @@ export class LogReport extends columnarStage<LogReportData>() {
 const LISTED_PER_REASON = 5
 const SHOWN_CHARACTERS = 120
 
-type Notes = Omit<LogReportData, 'messages' | 'thinned' | 'emptyInstances' | 'notExcluded'>
-
 export class ReadingNotes {
+  /** Lines read; 0 where messages came from code. */
   lines = 0
+  /** Files in directories that are in no log format that is known. */
   readonly unreadFiles: string[] = []
-  readonly inBothClasses: string[] = []
+  /** Files whose lines share windows. */
   readonly sharedFiles: string[] = []
+  /** Fields of messages that are no variables, those of most messages first. */
   readonly fieldsLeftOut: FieldLeftOut[] = []
   readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
-  readonly #refused = new Map<string, RefusedMessages & { count: number }>()
 
   /** Notes lines that gave no message, by the first of them; the first few of each reason are kept. */
   skip(reason: string, line: SkippedLine, count = 1): void {
@@ -135,30 +88,11 @@ export class ReadingNotes {
     entry.first.push({ ...line, text: ` ${shown}`.slice(1) })
   }
 
-  refuse(kind: VariableKind, name: string, example: () => string): void {
-    const key = `${kind} ${name}`
-    getOrInsert(this.#refused, key, () => ({ kind, name, count: 0, example: example() })).count++
-  }
-
-  get data(): Notes {
-    const { lines, unreadFiles, inBothClasses, sharedFiles, fieldsLeftOut } = this
-    const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))
-    const refused = [...this.#refused.values()]
-    return { lines, skipped, refused, unreadFiles, inBothClasses, sharedFiles, fieldsLeftOut }
-  }
-}
-
-export function thinnedVariables(
-  instances: readonly ClosedInstance[],
-  names: Readonly<Record<VariableKind, readonly string[]>>,
-): ThinnedVariable[] {
-  const all = instances.flatMap(({ thinned }) => thinned)
-  const named = group(all, ({ kind, code }) => `${kind} ${names[kind][code]}`)
-  return [...named]
-    .sort(([a], [b]) => ascending(a, b))
-    .map(([, alike]) => {
-      const [{ kind, code }] = alike as [(typeof all)[0]]
-      const stride = max(alike, (each) => each.stride) ?? 1
-      return { kind, name: names[kind][code] as string, instances: alike.length, stride }
+  get data() {
+    const { lines, unreadFiles, sharedFiles, fieldsLeftOut } = this
+    const skipped: readonly SkippedLines[] = Array.from(this.#skipped, ([reason, entry]) => {
+      return { reason, ...entry }
     })
+    return { lines, skipped, unreadFiles, sharedFiles, fieldsLeftOut } as const
+  }
 }

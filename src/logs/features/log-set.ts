@@ -1,7 +1,6 @@
 // Features are copied once a variable, feature and test: the loops index with `!`.
 import { ascending } from 'd3-array'
-import { addAt } from '../../core/entries.ts'
-import { InternalError } from '../../core/errors.ts'
+import { addAt, getOrInsert } from '../../core/entries.ts'
 import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
 import { requireOneOf } from '../../stats/require-option.ts'
 import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
@@ -52,14 +51,9 @@ export class LogSet extends columnarStage<{
   readonly levels?: ReadonlyMap<string, Level>
   readonly events: VariableFeatures<EventFeature>
   readonly states: VariableFeatures<StateFeature>
-  /** Omissions and simplifications. */
   readonly report: LogReport
 }>() {
   static readonly madeBy: string = 'logs: what loadLogs returns'
-  /** Returns the class of an instance. */
-  classNameOf(instance: number): LogClass {
-    return LOG_CLASSES[this.classOf[instance] as 0 | 1]
-  }
 
   features(kind: VariableKind): VariableFeatures {
     return (kind === 'event' ? this.events : this.states) as VariableFeatures
@@ -70,7 +64,6 @@ export class LogSet extends columnarStage<{
     return this.durations?.has(state) ? DURATION_UNIT : unitOfName(state)
   }
 
-  /** Number of instances of each class. */
   get counts(): Readonly<Record<LogClass, number>> {
     const after = this.classOf.reduce((sum, code) => sum + code, 0)
     return { before: this.instances.length - after, after }
@@ -78,57 +71,21 @@ export class LogSet extends columnarStage<{
 
   /** Returns one row per instance: its class, its run time, and how many events and states it has. */
   table(): StageTable {
-    const sums = () => new Float64Array(this.instances.length)
-    const [events, eventMessages, states] = [sums(), sums(), sums()]
-    for (const variable of this.events.names.keys()) {
-      for (const { instance, count } of this.events.rows(variable, ['count'])) {
-        addAt(events, instance, Number(count > 0))
-        addAt(eventMessages, instance, count)
-      }
-    }
-    for (const variable of this.states.names.keys()) {
-      for (const { instance, final } of this.states.rows(variable, ['final'])) {
-        addAt(states, instance, Number(!Number.isNaN(final)))
-      }
+    const sumsOf = (features: VariableFeatures, of: (count: number) => number) => {
+      const sums = new Float64Array(this.instances.length)
+      const rows = features.names.flatMap((_, variable) => features.rows(variable, ['count']))
+      for (const { instance, count } of rows) addAt(sums, instance, of(count))
+      return sums
     }
     return stageTable({
       instance: this.instances,
-      class: this.instances.map((_, instance) => this.classNameOf(instance)),
+      class: Array.from(this.classOf, (code) => LOG_CLASSES[code as 0 | 1]),
       runTimeUs: this.runTimeUs,
-      events,
-      eventMessages,
-      states,
+      events: sumsOf(this.features('event'), (count) => Number(count > 0)),
+      eventMessages: sumsOf(this.features('event'), (count) => count),
+      states: sumsOf(this.features('state'), () => 1),
     })
   }
-
-  /** Returns one row per instance and event variable, with all its features. */
-  eventTable(): StageTable {
-    return this.#featureTable(this.events)
-  }
-
-  /** Returns one row per instance and state variable, with all its features. */
-  stateTable(): StageTable {
-    return this.#featureTable(this.states)
-  }
-
-  #featureTable<F extends Feature>(features: VariableFeatures<F>): StageTable {
-    const { names } = features
-    const n = this.instances.length
-    const rows = Array.from({ length: names.length * n }, (_, row) => row)
-    return stageTable({
-      variable: rows.map((row) => names[Math.floor(row / n)]),
-      instance: rows.map((row) => this.instances[row % n]),
-      class: rows.map((row) => this.classNameOf(row % n)),
-      ...Object.fromEntries(features.types.map((type) => [type, features.values(type)])),
-    })
-  }
-}
-
-interface EntryPlaces {
-  /** The entries of variable v are those from `starts[v]` to before `starts[v + 1]`. */
-  readonly starts: Int32Array
-  /** An entry each, ascending within a variable. */
-  readonly instances: Int32Array
 }
 
 /** Returns the instances of each class; of `having`, those for which it is a number. */
@@ -138,147 +95,94 @@ export function membersOf({ instances, classOf }: LogSet, having?: ArrayLike<num
   return { before: of(BEFORE), after: of(AFTER) } as const
 }
 
+/** Features of one variable in one instance, in the order of the columns. */
+export interface FeatureRow {
+  readonly instance: number
+  readonly features: readonly number[]
+}
+
 /** The features of all variables of one kind. Only instances that logged a variable take memory. */
 export class VariableFeatures<F extends Feature = Feature> {
   /** Names of the variables, ascending. */
   readonly names: readonly string[]
-  /** Features, which are tested; columns may be there of summaries, too. */
+  /** Features, which are tested; there may be columns of summaries, too. */
   readonly types: readonly F[]
-  readonly instances: number
-  readonly #places: EntryPlaces
-  readonly #columns: ReadonlyMap<Feature | Summary, Float64Array>
-  #indexes: ReadonlyMap<string, number> | undefined
+  readonly #instances: number
+  readonly #columns: ReadonlyMap<F | Summary, number>
+  readonly #rows: readonly (readonly FeatureRow[])[]
+  readonly #indexes: ReadonlyMap<string, number>
 
-  /** Without `places`, columns have an entry for every variable and instance: v in i at `v * instances + i`. */
-  constructor(
-    names: readonly string[],
-    instances: number,
-    columns: ReadonlyMap<F | Summary, Float64Array>,
-    places: EntryPlaces = everywhere(names.length, instances),
-  ) {
-    const entries = places.instances.length
-    for (const [type, values] of columns) {
-      if (values.length === entries) continue
-      throw new InternalError(`${values.length} values of ${type} for ${entries} entries`)
-    }
+  /** @param rows of each variable, in the order of names: those of the instances that logged it, ascending */
+  constructor({
+    names,
+    instances,
+    columns,
+    rows,
+  }: {
+    readonly names: readonly string[]
+    readonly instances: number
+    readonly columns: readonly (F | Summary)[]
+    readonly rows: readonly (readonly FeatureRow[])[]
+  }) {
     this.names = names
-    this.types = [...columns.keys()].filter((type) => !SUMMARIES.has(type)) as F[]
-    this.instances = instances
-    this.#places = places
-    this.#columns = columns
-  }
-
-  /** Returns one feature of all variables anew: that of variable v in instance i at `v * instances + i`. */
-  values(type: F): Float64Array {
-    const all = new Float64Array(this.names.length * this.instances)
-    for (const variable of this.names.keys()) {
-      all.set(this.of(variable, type), variable * this.instances)
-    }
-    return all
+    this.types = columns.filter((type) => !SUMMARIES.has(type)) as F[]
+    this.#instances = instances
+    this.#columns = new Map(columns.map((type, i) => [type, i]))
+    this.#rows = rows
+    this.#indexes = new Map(names.map((each, index) => [each, index]))
   }
 
   /** Returns one feature of one variable, an instance each: NaN without a message, but 0 for their number. */
-  of(variable: number, type: F | Summary): Float64Array {
-    const found = new Float64Array(this.instances)
-    this.copy(variable, type, found)
-    return found
-  }
-
-  /** Works as `of`, but writes into a given array, for callers that go through all variables. */
-  copy(variable: number, type: F | Summary, target: Float64Array): void {
-    const { starts, instances } = this.#places
-    const values = this.#column(type)
-    const end = starts[variable + 1]!
+  of(
+    variable: number,
+    type: F | Summary,
+    target = new Float64Array(this.#instances),
+  ): Float64Array {
+    const column = this.#columns.get(type) ?? Number.NaN
+    const rows = this.#rows[variable]!
     target.fill(type === 'count' ? 0 : Number.NaN)
-    for (let at = starts[variable]!; at < end; at++) target[instances[at]!] = values[at]!
+    for (const { instance, features } of rows) target[instance] = features[column] ?? Number.NaN
+    return target
   }
 
-  /** Returns the instances that logged a variable, ascending, and its features there; views, no copies. */
-  entries(variable: number) {
-    const { starts, instances } = this.#places
-    const [start, end] = [starts[variable], starts[variable + 1]]
-    return {
-      instances: instances.subarray(start, end),
-      values: (type: F | Summary) => this.#column(type).subarray(start, end),
-    }
-  }
-
-  /** Returns some features of one variable, a row for each instance that logged it. */
+  /** Returns some features of one variable, a row for each instance that logged it, ascending. */
   rows<T extends F | Summary>(
     variable: number,
     types: readonly T[],
   ): readonly Readonly<Record<T | 'instance', number>>[] {
-    const { instances, values } = this.entries(variable)
-    const columns = types.map((type) => [type, values(type)] as const)
-    return Array.from(instances, (instance, i) => {
+    return this.#rows[variable]!.map(({ instance, features }) => {
       const row = { instance } as Record<T | 'instance', number>
-      for (const [type, own] of columns) row[type] = own[i]!
+      for (const type of types) {
+        row[type] = features[this.#columns.get(type) ?? Number.NaN] ?? Number.NaN
+      }
       return row
     })
   }
 
-  /** Returns the number of the variable called `name`; undefined where there is none. */
   indexOf(name: string): number | undefined {
-    this.#indexes ??= new Map(this.names.map((each, index) => [each, index]))
     return this.#indexes.get(name)
-  }
-
-  #column(type: F | Summary): Float64Array {
-    const values = this.#columns.get(type)
-    if (values === undefined && SUMMARIES.has(type)) {
-      return new Float64Array(this.#places.instances.length).fill(Number.NaN)
-    }
-    if (values === undefined) throw new RangeError(`There is no feature ${type} of this kind.`)
-    return values
   }
 }
 
 const SUMMARIES: ReadonlySet<Feature | Summary> = new Set([...EVENT_SUMMARIES, ...STATE_SUMMARIES])
 
-function everywhere(variables: number, instances: number): EntryPlaces {
-  return {
-    starts: Int32Array.from({ length: variables + 1 }, (_, variable) => variable * instances),
-    instances: Int32Array.from({ length: variables * instances }, (_, at) => at % instances),
-  }
-}
-
-/** Lays the features of single instances out by feature and variable, in the order of names. */
+/** Puts the features of single instances together, by variable, in the order of names. */
 export function laidOut<F extends Feature>(
   names: readonly string[],
-  types: readonly (F | Summary)[],
-  instances: readonly InstanceFeatures[],
-  dropped: ReadonlySet<number>,
+  columns: readonly (F | Summary)[],
+  { all, dropped }: { readonly all: readonly InstanceFeatures[]; dropped: ReadonlySet<number> },
 ): VariableFeatures<F> {
-  const logged = new Int32Array(names.length)
-  for (const { codes } of instances) for (const code of codes) logged[code] = logged[code]! + 1
-  // A name may have been numbered without ever having a message: all of them were refused.
-  const order = [...names.keys()]
-    .filter((code) => logged[code]! > 0 && !dropped.has(code))
-    .sort((a, b) => ascending(names[a], names[b]))
-  const starts = new Int32Array(order.length + 1)
-  const next = new Int32Array(names.length)
-  for (const [row, code] of order.entries()) {
-    next[code] = starts[row]!
-    starts[row + 1] = starts[row]! + logged[code]!
-  }
-  const entries = starts[order.length]!
-  const places = { starts, instances: new Int32Array(entries) }
-  const columns = types.map(() => new Float64Array(entries))
-  for (const [instance, { codes, values }] of instances.entries()) {
-    for (const [i, code] of codes.entries()) {
-      if (dropped.has(code)) continue
-      const entry = next[code]!
-      next[code] = entry + 1
-      places.instances[entry] = instance
-      for (const [feature, column] of columns.entries()) {
-        column[entry] = values[i * types.length + feature]!
-      }
+  const rowsOf = new Map<number, FeatureRow[]>()
+  for (const [instance, variables] of all.entries()) {
+    for (const [code, features] of variables) {
+      if (!dropped.has(code)) getOrInsert(rowsOf, code, () => []).push({ instance, features })
     }
   }
-  return new VariableFeatures(
-    order.map((code) => names[code]!),
-    instances.length,
-    new Map(types.map((type, feature) => [type, columns[feature]!])),
-    places,
-  )
+  const sorted = [...rowsOf].sort(([a], [b]) => ascending(names[a], names[b]))
+  return new VariableFeatures({
+    names: sorted.map(([code]) => names[code]!),
+    instances: all.length,
+    columns,
+    rows: sorted.map(([, rows]) => rows),
+  })
 }

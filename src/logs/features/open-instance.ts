@@ -1,63 +1,37 @@
+// Runs once a message, of which there may be hundreds of millions: the loops index with `!`.
 import { bisector, max, min, sum } from 'd3-array'
 import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { Period } from '../../traces/period.ts'
-import { COLUMNS, type VariableKind } from './features.ts'
+import type { VariableKind } from './features.ts'
 
-// Runs once a message, of which there may be hundreds of millions: the loops index with `!`.
-
-/** The features of an instance's variables of one kind: codes, and for each its features in a row. */
-export interface InstanceFeatures {
-  readonly codes: Int32Array
-  readonly values: Float64Array
-}
-
-/** Adds states to the features of an instance; other features of theirs are NaN. */
-export function withStates(
-  { codes, values }: InstanceFeatures,
-  added: readonly (Readonly<Record<string, number>> & { readonly code: number })[],
-): InstanceFeatures {
-  const features = added.flatMap((one) => COLUMNS.state.map((type) => one[type] ?? Number.NaN))
-  return {
-    codes: Int32Array.from([...codes, ...added.map(({ code }) => code)]),
-    values: Float64Array.from([...values, ...features]),
-  }
-}
+/** The variables of one kind in one instance: their codes, and their features in the order of `COLUMNS`. */
+export type InstanceFeatures = readonly (readonly [code: number, features: readonly number[]])[]
 
 export interface ClosedInstance extends Run {
   readonly messages: Readonly<Record<VariableKind, number>>
-  readonly events: InstanceFeatures
-  readonly states: InstanceFeatures
-  /** Variables of which only a sample was kept: every stride-th message. */
-  readonly thinned: readonly { kind: VariableKind; code: number; stride: number }[]
+  readonly event: InstanceFeatures
+  readonly state: InstanceFeatures
 }
 
 export class OpenInstance {
   // Indexed by code: codes that come first in one instance come early in most.
-  readonly #events: EventSeries[] = []
-  readonly #states: StateSeries[] = []
+  readonly #events: Series[] = []
+  readonly #states: Series[] = []
   /** When it is known to have started; its first message may have been earlier. */
   startUs = Number.POSITIVE_INFINITY
   #firstUs = Number.POSITIVE_INFINITY
   #lastUs = Number.NEGATIVE_INFINITY
 
   event(code: number, timeUs: number): void {
-    let series = this.#events[code]
-    if (series === undefined) {
-      series = new EventSeries()
-      this.#events[code] = series
-    }
-    series.add(timeUs)
+    this.#events[code] ??= new Series()
+    this.#events[code].add(timeUs)
     this.#lastsTo(timeUs)
   }
 
   state(code: number, timeUs: number, value: number): void {
-    let series = this.#states[code]
-    if (series === undefined) {
-      series = new StateSeries()
-      this.#states[code] = series
-    }
-    series.add(timeUs, value)
+    this.#states[code] ??= new Series()
+    this.#states[code].addValue(timeUs, value)
     this.#lastsTo(timeUs)
   }
 
@@ -66,7 +40,6 @@ export class OpenInstance {
     if (timeUs > this.#lastUs) this.#lastUs = timeUs
   }
 
-  /** Time from its start to its last message. */
   get spanUs(): number {
     return this.#lastUs - this.#startedUs
   }
@@ -90,10 +63,8 @@ export class OpenInstance {
         at(timeUs)?.event(code, timeUs)
       }
     }
-    for (const [code, { moments, values }] of present(this.#states)) {
-      for (let i = 0; i < moments.kept; i++) {
-        at(moments.times[i]!)?.state(code, moments.times[i]!, values[i]!)
-      }
+    for (const [code, { times, values, kept }] of present(this.#states)) {
+      for (let i = 0; i < kept; i++) at(times[i]!)?.state(code, times[i]!, values[i]!)
     }
     return windows
   }
@@ -103,60 +74,48 @@ export class OpenInstance {
     const isEmpty = this.#lastUs < this.#firstUs
     const startUs = this.#startedUs
     const run: Run = { startUs, runTimeUs: isEmpty ? Number.NaN : this.#lastUs - startUs }
-    const events = present(this.#events)
-    const states = present(this.#states)
-    const moments = states.map(([code, series]) => [code, series.moments] as const)
+    const event = present(this.#events)
+    const state = present(this.#states)
+    const waits = waitCode === undefined ? [] : this.#waits(waitCode)
     return {
       ...run,
-      messages: { event: total(events), state: total(moments) },
-      events: featuresOf(events, (series) => eventFeatures(series, run)),
-      states: featuresOf(
-        waitCode === undefined ? states : [...states, ...this.#waits(waitCode)],
+      messages: { event: total(event), state: total(state) },
+      event: event.map(([code, series]) => [code, eventFeatures(series, run)]),
+      state: [
+        ...state.map(([code, series]) => [code, stateFeatures(series, run, true)] as const),
         // Waits are no state that holds for a while.
-        (series, i) => stateFeatures(series, run, i < states.length ? SNAPSHOTS : []),
-      ),
-      thinned: [...thinned('event', events), ...thinned('state', moments)],
+        ...waits.map(([code, series]) => [code, stateFeatures(series, run, false)] as const),
+      ],
     }
   }
 
   /** Returns the time between each message and the one before it, in ms; none if only a sample was kept. */
-  #waits(waitCode: (event: number) => number): Coded<StateSeries> {
+  #waits(waitCode: (event: number) => number): Coded {
     const messages = present(this.#events).flatMap(([event, { times, kept, stride }]) => {
       const code = waitCode(event)
       return code < 0 ? [] : Array.from(times.subarray(0, kept), (timeUs) => [timeUs, code, stride])
     }) as [timeUs: number, code: number, stride: number][]
     if (messages.some(([, , stride]) => stride > 1)) return []
     messages.sort(([one, code], [other, otherCode]) => one - other || code - otherCode)
-    const waits: StateSeries[] = []
+    const waits: Series[] = []
     messages.forEach(([timeUs, code], i) => {
       if (i === 0) return
-      waits[code] ??= new StateSeries()
-      waits[code].add(timeUs, (timeUs - messages[i - 1]![0]) / 1000)
+      waits[code] ??= new Series()
+      waits[code].addValue(timeUs, (timeUs - messages[i - 1]![0]) / 1000)
     })
     return present(waits)
   }
 }
 
-type Coded<S> = readonly (readonly [code: number, series: S])[]
+type Coded = readonly (readonly [code: number, series: Series])[]
 
 /** Variables that have messages; the array has holes, which `flatMap` passes over. */
-function present<S>(series: readonly S[]): Coded<S> {
+function present(series: readonly Series[]): Coded {
   return series.flatMap((each, code) => [[code, each] as const])
 }
 
-function total(series: Coded<EventSeries>): number {
+function total(series: Coded): number {
   return sum(series, ([, { count }]) => count)
-}
-
-function thinned(kind: VariableKind, series: Coded<EventSeries>): ClosedInstance['thinned'] {
-  return series.flatMap(([code, { stride }]) => (stride > 1 ? [{ kind, code, stride }] : []))
-}
-
-function featuresOf<S>(series: Coded<S>, features: (series: S, i: number) => number[]) {
-  return {
-    codes: Int32Array.from(series, ([code]) => code),
-    values: Float64Array.from(series.flatMap(([, each], i) => features(each, i))),
-  }
 }
 
 /** Most messages of one name that are kept in one instance; with more, every second, fourth, … one. */
@@ -165,12 +124,14 @@ export const MAX_KEPT = 65_536
 const FIRST_CAPACITY = 4
 
 /**
- * When one event happened in one open instance: number, first and last time exactly, and times for the median; beyond
- * 65,536 every second one is dropped, and of those to come only every second is kept, and so on.
+ * Messages of one variable in one open instance: number, first and last time, least and greatest value and mean exactly;
+ * times, and values of a state, for the median. Beyond 65,536 every second one is dropped, and of those to come only
+ * every second is kept, and so on.
  */
-class EventSeries {
+class Series {
   times = new Float64Array(FIRST_CAPACITY)
-  /** Number of `times` in use. */
+  /** Value of each kept message of a state, parallel to `times`. */
+  values = NO_VALUES
   kept = 0
   /** Distance between kept messages: a power of two. */
   stride = 1
@@ -179,6 +140,12 @@ class EventSeries {
   last = Number.NEGATIVE_INFINITY
   /** Whether times came in ascending order. */
   ascending = true
+  minimum = Number.POSITIVE_INFINITY
+  maximum = Number.NEGATIVE_INFINITY
+  /** The value of the latest message; of several at one time, the one that came last. */
+  final = Number.NaN
+  #origin = Number.NaN
+  #sum = 0
 
   /** Takes a message, and gives its place among those kept, or −1. */
   add(timeUs: number): number {
@@ -193,58 +160,42 @@ class EventSeries {
     return place
   }
 
-  #makeRoom(): void {
-    if (this.kept < MAX_KEPT) {
-      this.times = grown(this.times)
-      return
-    }
-    keepEverySecond(this.times)
-    this.kept = MAX_KEPT / 2
-    this.stride *= 2
-  }
-}
-
-/** Values of one state variable in one open instance, and their times. */
-class StateSeries {
-  readonly moments = new EventSeries()
-  /** Value of each kept message, parallel to `moments.times`. */
-  values = new Float64Array(FIRST_CAPACITY)
-  minimum = Number.POSITIVE_INFINITY
-  maximum = Number.NEGATIVE_INFINITY
-  /** The value of the latest message; of several at one time, the one that came last. */
-  final = Number.NaN
-  #origin = Number.NaN
-  #sum = 0
-
-  add(timeUs: number, value: number): void {
-    const { moments } = this
-    if (moments.count === 0) this.#origin = value
-    if (timeUs >= moments.last) this.final = value
+  addValue(timeUs: number, value: number): void {
+    if (this.count === 0) this.#origin = value
+    if (timeUs >= this.last) this.final = value
     if (value < this.minimum) this.minimum = value
     if (value > this.maximum) this.maximum = value
     this.#sum += value - this.#origin
-    const { stride } = moments
-    const place = moments.add(timeUs)
-    if (moments.stride !== stride) keepEverySecond(this.values)
+    const place = this.add(timeUs)
     if (place < 0) return
-    if (place >= this.values.length) this.values = grown(this.values)
+    if (place >= this.values.length) this.values = grown(this.values, this.times.length)
     this.values[place] = value
   }
 
   /** Mean of all messages. For a variable that never changes it is exactly its value, whatever its count. */
   get mean(): number {
-    return this.#origin + this.#sum / this.moments.count
+    return this.#origin + this.#sum / this.count
+  }
+
+  #makeRoom(): void {
+    if (this.kept < MAX_KEPT) {
+      this.times = grown(this.times, 2 * this.kept)
+      return
+    }
+    for (const all of [this.times, this.values]) {
+      for (let i = 0; 2 * i < all.length; i++) all[i] = all[2 * i]!
+    }
+    this.kept = MAX_KEPT / 2
+    this.stride *= 2
   }
 }
 
-function grown(values: Float64Array): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(values.length * 2)
+const NO_VALUES = new Float64Array(0)
+
+function grown(values: Float64Array, length: number): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(length)
   larger.set(values)
   return larger
-}
-
-function keepEverySecond(values: Float64Array): void {
-  for (let i = 0; 2 * i < values.length; i++) values[i] = values[2 * i]!
 }
 
 interface Run {
@@ -253,7 +204,7 @@ interface Run {
 }
 
 /** Returns the numbers of one event in one instance, in the order of `COLUMNS`. */
-function eventFeatures(series: EventSeries, { startUs, runTimeUs }: Run): number[] {
+function eventFeatures(series: Series, { startUs, runTimeUs }: Run): number[] {
   const kept = series.times.subarray(0, series.kept)
   const times = series.ascending ? kept : kept.toSorted()
   const median = quantile(times, 0.5)
@@ -267,7 +218,7 @@ const MIN_GAPS = 3
 const MAX_GAPS = 256
 
 /** Returns the median gap between the first messages, and the middle half of gaps as a share of it. */
-function gapsOf({ stride }: EventSeries, times: Float64Array): [gap: number, spread: number] {
+function gapsOf({ stride }: Series, times: Float64Array): [gap: number, spread: number] {
   if (times.length <= MIN_GAPS || stride > 1) return [Number.NaN, Number.NaN]
   const gaps = times
     .slice(1, MAX_GAPS + 1)
@@ -280,35 +231,24 @@ function gapsOf({ stride }: EventSeries, times: Float64Array): [gap: number, spr
 const SNAPSHOTS = [0.25, 0.5, 0.75]
 
 /** Returns the numbers of one state variable in one instance, in the order of `COLUMNS`. */
-function stateFeatures(
-  series: StateSeries,
-  { startUs, runTimeUs }: Run,
-  shares: readonly number[],
-): number[] {
-  const { minimum, mean, maximum, final } = series
-  const { times, values } = inOrder(series)
-  const snapshots = SNAPSHOTS.map((share, i) => {
-    if (i >= shares.length) return Number.NaN
+function stateFeatures(series: Series, { startUs, runTimeUs }: Run, holds: boolean): number[] {
+  const { minimum, mean, maximum, final, count, kept } = series
+  // Stable: of messages at one time the last one logged is the one that holds.
+  const order = series.ascending ? undefined : ascendingOrder(series.times.subarray(0, kept))
+  const inOrder = (all: Float64Array) =>
+    order === undefined ? all.slice(0, kept) : Float64Array.from(order, (i) => all[i]!)
+  const [times, values] = [inOrder(series.times), inOrder(series.values)]
+  const snapshots = SNAPSHOTS.map((share) => {
+    if (!holds) return Number.NaN
     // Differences of epoch times are exact where the sum with a share of the run is not.
     const passed = bisector((timeUs: number) => timeUs - startUs).right(times, share * runTimeUs)
     return values[passed - 1] ?? Number.NaN
   })
   const range = maximum - minimum
   const scale = (value: number) => (range > 0 ? (value - minimum) / range : Number.NaN)
-  const sorted = sortAscending(values.slice(0, times.length))
-  const records = [series.moments.count, quantile(sorted, 0.5), quantile(sorted, 0.99)]
+  const sorted = sortAscending(values)
+  const records = [count, quantile(sorted, 0.5), quantile(sorted, 0.99)]
   return [minimum, mean, maximum, final, ...snapshots, ...snapshots.map(scale), ...records]
-}
-
-function inOrder({ moments, values }: StateSeries) {
-  const { kept, ascending, times } = moments
-  if (ascending) return { times: times.subarray(0, kept), values }
-  // Stable: of messages at one time the last one logged is the one that holds.
-  const order = ascendingOrder(times.subarray(0, kept))
-  return {
-    times: Float64Array.from(order, (i) => Number(times[i])),
-    values: Float64Array.from(order, (i) => Number(values[i])),
-  }
 }
 
 /** An instance that is to be part of a set of logs. */

@@ -1,19 +1,20 @@
 import { max } from 'd3-array'
-import { OptionError, requireNumbers } from '../../core/errors.ts'
-import { custom, defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
+import { OptionError } from '../../core/errors.ts'
+import { custom, defineOptions } from '../../core/options.ts'
 import { readDuration } from '../../core/words.ts'
 import type { LogSet } from '../features/log-set.ts'
 import { METRIC_OPTIONS, type Metric, performanceMetric } from './performance-metric.ts'
 
 /**
- * Weights of instances: `'none'` weights all the same, `'latency'` weights by ⌊w^latency⌋ of the performance metric
- * with a w chosen from it, `{ doublingMs: 150 }` does so with a given w (see `latencyWeights`), and `{ doubling: 150 }`
- * gives it in the metric's own unit. Also takes a list of weights, one per instance.
+ * Weights of instances: `'none'` weights all the same, `'latency'` weights by ⌊2^(latency / doubling)⌋ of the
+ * performance metric, with a doubling of 0.15 of the largest, so that this weighs 101, as in the paper.
+ * `{ doublingMs: 150 }` gives the latency that doubles a weight in ms, and `{ doubling: 150 }` in the metric's own unit.
+ * Also takes a list of weights, one per instance.
  */
 export type LogWeights =
   | 'none'
   | 'latency'
-  | (Partial<LatencyWeightOptions> & { readonly doubling?: number })
+  | { readonly doublingMs?: number; readonly doubling?: number }
   | ArrayLike<number>
 
 /** Option of every stage that weighs instances, and the metric that weights go by. */
@@ -44,90 +45,52 @@ export function instanceWeights(
   { weights, metric }: { readonly weights: LogWeights; readonly metric: Metric },
 ): Float64Array | undefined {
   if (weights === 'none') return undefined
+  const refused = (wanted: string) => new OptionError('weights', weights, wanted)
   if (typeof weights === 'object' && 'length' in weights) {
-    return requireWeights(weights, logs.instances.length)
+    const { length } = logs.instances
+    if (weights.length !== length) throw refused(`'none', 'latency' or ${length} numbers`)
+    const given = Float64Array.from(weights)
+    const wrong = given.findIndex((weight) => !(weight > 0 && weight < Number.POSITIVE_INFINITY))
+    if (wrong < 0) return given
+    throw new OptionError(`weights[${wrong}]`, given[wrong], 'a number above 0')
   }
-  const { values: own, unit, name, quantity } = performanceMetric(logs, metric)
-  const options = weights === 'latency' ? {} : weights
+  const { values, unit, name, quantity } = performanceMetric(logs, metric)
+  const { doublingMs, doubling = usualDoubling(values) } = weights === 'latency' ? {} : weights
   const us = unit === 'absolute time' ? 1 : quantity?.us
-  if (options.doublingMs !== undefined && us === undefined) {
-    const wanted = `'latency', latency=150 in whatever ${name} is in, or numbers: it is not known to be a time`
-    throw new OptionError('weights', weights, wanted)
-  }
-  const values = own.map((value) => value * (us ?? 1))
-  const negative = values.findIndex((value) => value < 0)
-  if (negative >= 0) {
-    const found = `${name} is ${values[negative]} in ${logs.instances[negative]}`
-    throw new OptionError(
-      'weights',
-      weights,
-      `'none' or numbers: ${found}, and what is below 0 has no such weight`,
+  if (doublingMs !== undefined && us === undefined) {
+    throw refused(
+      `'latency', latency=150 in whatever ${name} is in, or numbers: it is not known to be a time`,
     )
   }
-  const { doubling, ...rest } = options
-  if (doubling === undefined) return latencyWeights(values, rest)
-  return latencyWeights(values, { ...rest, doublingMs: (doubling * (us ?? 1)) / 1000 })
+  const own = doublingMs === undefined ? doubling : (doublingMs * 1000) / (us ?? 1)
+  if (!(own > 0)) throw refused('a latency above 0 that doubles the weight')
+  const negative = values.findIndex((value) => value < 0)
+  if (negative < 0) return latencyWeights(values, own, values.length)
+  throw refused(
+    `'none' or numbers: ${name} is ${values[negative]} in ${logs.instances[negative]}, and what is below 0 has no such weight`,
+  )
 }
-
-function requireWeights(weights: ArrayLike<number>, instances: number): Float64Array {
-  if (weights.length !== instances) {
-    throw new OptionError('weights', weights, `'none', 'latency' or ${instances} numbers`)
-  }
-  const found = Float64Array.from(weights)
-  const wrong = found.findIndex((weight) => !(weight > 0 && weight < Number.POSITIVE_INFINITY))
-  if (wrong < 0) return found
-  throw new OptionError(`weights[${wrong}]`, found[wrong], 'a number above 0')
-}
-
-const LATENCY_WEIGHT_OPTIONS = defineOptions({
-  doublingMs: number({
-    default: 'auto',
-    or: 'auto',
-    min: Number.MIN_VALUE,
-    unit: 'ms',
-    sentence:
-      'Latency that doubles a weight; by default 0.15 of the largest, so that this weighs 101, as in the paper',
-  }),
-  cap: number({
-    default: 'auto',
-    or: 'auto',
-    min: 1,
-    sentence: 'Largest weight; by default the number of latencies',
-  }),
-})
-export type LatencyWeightOptions = OptionsOf<typeof LATENCY_WEIGHT_OPTIONS>
 
 /** Share of the largest latency that doubles a weight: of 1 s 150 ms, the paper's choice. */
 const DOUBLING_SHARE = 0.15
 
 /** Returns the default increase of a latency (or another number) that doubles its weight. */
 export function usualDoubling(latencies: ArrayLike<number>): number {
-  return DOUBLING_SHARE * (max(Array.from(latencies).filter(Number.isFinite)) ?? 1)
+  return DOUBLING_SHARE * (max(Array.from(latencies).filter(Number.isFinite)) ?? 1) || 1
 }
 
 /**
  * Returns weights that make a few very slow instances count: ⌊2^(latency / doubling)⌋, at most `cap`.
  * Where the slowest takes 1 s, up to 149 ms count once, 150 ms twice, 1 s 101 times; NaN stays NaN.
  *
- * @param latencyUs in µs
- * @param options see {@link LATENCY_WEIGHT_OPTIONS}
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §5.2.1; the cap and the share are our own.
- *
- * @throws OptionError for a latency below 0, a `doublingMs` not above 0, or a `cap` below 1
- *
- * @example
- * latencyWeights([0, 149_999, 150_000, 1e6], { cap: 50 }) // Float64Array(4) [ 1, 1, 2, 50 ]
  */
 export function latencyWeights(
-  latencyUs: ArrayLike<number>,
-  options: Partial<LatencyWeightOptions> = {},
+  latencies: ArrayLike<number>,
+  doubling: number,
+  cap: number,
 ): Float64Array {
-  requireNumbers({ latencyUs })
-  const { doublingMs, cap: given } = readOptions(LATENCY_WEIGHT_OPTIONS, options)
-  const doubling = doublingMs === 'auto' ? usualDoubling(latencyUs) || 1 : 1000 * doublingMs
-  const cap = given === 'auto' ? Math.max(1, latencyUs.length) : given
-  return Float64Array.from(latencyUs, (latency, i) => {
-    if (latency < 0) throw new OptionError(`latencyUs[${i}]`, latency, 'microseconds, 0 or more')
-    return Math.min(cap, Math.floor(2 ** (latency / doubling)))
-  })
+  return Float64Array.from(latencies, (latency) =>
+    Math.min(cap, Math.floor(2 ** (latency / doubling))),
+  )
 }

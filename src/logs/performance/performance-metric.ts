@@ -1,34 +1,28 @@
 import { greatest, group, max, mean, min, sum } from 'd3-array'
 import { patternSource } from '../../core/code-literals.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
-import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
-import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
+import { custom, defineOptions } from '../../core/options.ts'
 import { counted, grouped, percent, shortText } from '../../core/words.ts'
 import { moments } from '../../stats/moments.ts'
-import { repeats } from '../features/asked-field.ts'
 import {
   EVENT_FEATURES,
   type Feature,
   isEventTime,
   isShareOfRun,
   STATE_FEATURES,
+  type StateFeature,
+  type Summary,
   type VariableKind,
   WAIT_NAME,
 } from '../features/features.ts'
-import {
-  AFTER,
-  BEFORE,
-  LOG_CLASSES,
-  type LogClass,
-  type LogSet,
-  membersOf,
-} from '../features/log-set.ts'
+import { AFTER, BEFORE, LOG_CLASSES, type LogSet, membersOf } from '../features/log-set.ts'
 import { aroundNumber, type Unit } from '../features/units.ts'
 
 /**
  * Measure of performance, a number per instance: `'runTime'` (from its start to its last message), the name of an event
  * (its last time since the start), of a state variable or of a field of several events (the mean of its values), or any
- * feature of a variable.
+ * feature of a variable. `event:q` or `state:q` name one of two variables called q; `final:q`, `maximum:q` and
+ * `minimum:q` are features of a state.
  */
 export type Metric = string | { readonly variable: string; readonly feature: Feature }
 
@@ -69,28 +63,29 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
     const name = unlike('run time', [...logs.events.names, ...logs.states.names])
     return { name, values: logs.runTimeUs, unit: 'absolute time' }
   }
-  const field = typeof metric === 'string' ? metric : String(metric?.variable)
-  const ofEvents = statesOfField(logs, field)
-  if (ofEvents.length > 1) {
-    const feature = typeof metric === 'string' ? 'mean' : requireFeature(metric).feature
-    return fieldOfEvents(logs, field, { feature, states: ofEvents })
-  }
-  const { variable: given, feature } =
-    typeof metric === 'string'
-      ? { variable: metric, feature: mainFeature(logs, fullName(logs, metric)) }
-      : requireFeature(metric)
-  const variable = fullName(logs, given)
-  const isState = (STATE_FEATURES as readonly Feature[]).includes(feature)
-  const kind = isState ? 'state' : 'event'
-  const { features, index } = requireVariable(logs, kind, variable)
-  const quantity = logs.unitOf(variable)
+  const { variable: given, feature: asked } =
+    typeof metric === 'string' ? namedMetric(logs, metric) : requireFeature(metric)
+  const meant = meantBy(logs, given)
+  const isOfEvent = (one: string) =>
+    one.endsWith(`.${given}`) && logs.states.indexOf(one) !== undefined
+  const isField = meant.length > 1 && meant.every(isOfEvent)
+  const name = meant.length === 1 ? String(meant[0]) : given
+  const feature = asked ?? (isField ? 'mean' : mainFeature(logs, name))
+  const kind = (STATE_FEATURES as readonly Feature[]).includes(feature) ? 'state' : 'event'
+  const states = kind === 'event' ? [] : isField ? meant : [name]
+  const values = isField
+    ? fieldOfEvents(logs, name, { feature, states })
+    : requireVariable(logs, kind, name).of(feature)
+  const quantity = logs.unitOf(states[0] ?? name)
+  const others = kind === 'state' ? logs.events.names : logs.states.names
+  const all = [...states, ...states.flatMap((state) => copiesOf(logs, state, feature))]
   return {
     // The variable's own name, unless there is an event and a state of that name.
-    name: unlike(variable, logs.features(isState ? 'event' : 'state').names),
-    values: features.of(index, feature),
+    name: unlike(name, others),
+    values,
     unit: unitOf(feature),
-    ...(isState && quantity !== undefined && { quantity }),
-    variable: { kind, name: variable, feature },
+    ...(kind === 'state' && quantity !== undefined && { quantity }),
+    variable: { kind, name, feature, ...(kind === 'state' && { states: all }) },
   }
 }
 
@@ -99,20 +94,15 @@ export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMet
   const found = performanceMetric(logs, metric)
   const members = membersOf(logs, found.values)
   for (const logClass of LOG_CLASSES) {
-    if (members[logClass].length > 0) continue
     const count = logs.counts[logClass]
     if (count === 0) {
       throw new FlowdeltaError(
         `There are no logs of the ${logClass} period. Load logs of both periods.`,
       )
     }
-    const shared = found.variable === undefined ? [] : inBothClasses(logs, found.variable.kind)
-    const names = shared.slice(0, MAX_SHOWN).map(show).join(', ')
-    throw new OptionError(
-      'metric',
-      shortText(found.name, MAX_NAME_LENGTH),
-      `a metric that both periods have: 'runTime'${names === '' ? '' : `, or ${names}`}${shared.length > MAX_SHOWN ? ', …' : ''}. None of ${counted(count, 'instance')} of the ${logClass} period has this one`,
-    )
+    if (members[logClass].length > 0) continue
+    const wanted = `a metric that both periods have, such as 'runTime': none of ${counted(count, 'instance')} of the ${logClass} period has this one`
+    throw new OptionError('metric', shortText(found.name, MAX_NAME_LENGTH), wanted)
   }
   return found
 }
@@ -120,35 +110,27 @@ export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMet
 const MAX_SHOWN = 10
 const MAX_NAME_LENGTH = 70
 
-function inBothClasses(logs: LogSet, kind: VariableKind): string[] {
-  const features = logs.features(kind)
-  return features.names.filter((_, variable) => {
-    const classes = new Set<unknown>()
-    for (const instance of features.entries(variable).instances) classes.add(logs.classOf[instance])
-    return classes.size === LOG_CLASSES.length
-  })
-}
-
 function unlike(name: string, others: readonly string[]): string {
   return others.includes(name) ? unlike(`${name} (P)`, others) : name
 }
 
 /**
- * Returns the full name of the variable whose name ends like the given one after its class or event: `duration_ms` is
- * `request completed.duration_ms` if no other name ends so. Otherwise returns the number after `duration_ms=` in a
- * text, or the event of a text as in the log. Other names stay as they are.
+ * Returns the variables that a name means: the one so called, else those whose names end so after their class or event
+ * (`duration_ms` is `request completed.duration_ms`), else the number after `duration_ms=` in a text, else the event of a
+ * text as in the log.
  */
-export function fullName(logs: LogSet, name: string): string {
-  const { events, states } = logs
-  const [meant, ...others] = endingIn(logs, name)
-  if (meant !== undefined) return others.length === 0 ? meant : name
-  if ([...events.names, ...states.names].includes(name)) return name
+function meantBy({ events, states }: LogSet, name: string): readonly string[] {
+  const all = [...events.names, ...states.names]
+  if (all.includes(name)) return [name]
+  const ending = all.filter(
+    (each) =>
+      !each.startsWith(WAIT_NAME) && (each.endsWith(`: ${name}`) || each.endsWith(`.${name}`)),
+  )
+  if (ending.length > 0) return ending
   const isOf = (state: string) =>
     /([A-Za-z_][\w.]*)=$/.exec(aroundNumber(state)?.before ?? '')?.[1] === name
   const ofKey = states.names.filter(isOf)
-  const ofText = events.names.filter((event) => textsOf(event).test(name))
-  const [only, ...more] = ofKey.length > 0 ? ofKey : ofText
-  return only !== undefined && more.length === 0 ? only : name
+  return ofKey.length > 0 ? ofKey : events.names.filter((event) => textsOf(event).test(name))
 }
 
 /** Returns the texts that a template is of, with its class or without. */
@@ -158,69 +140,80 @@ function textsOf(event: string): RegExp {
   return new RegExp(`^${source}$`, 's')
 }
 
-function endingIn({ events, states }: LogSet, name: string): string[] {
-  const all = [...events.names, ...states.names]
-  if (all.includes(name)) return []
-  return all.filter(
-    (each) =>
-      !each.startsWith(WAIT_NAME) && (each.endsWith(`: ${name}`) || each.endsWith(`.${name}`)),
-  )
-}
-
-/** Returns the states of a field that several events have, which are one metric by the field's name; else none. */
-export function statesOfField(logs: LogSet, field: string): string[] {
-  const meant = endingIn(logs, field)
-  const isField = meant.length > 1 && meant.every((name) => name.endsWith(`.${field}`))
-  return isField && meant.every((name) => logs.states.indexOf(name) !== undefined) ? meant : []
-}
-
 /** Returns a field of several events: its largest or least value of an instance, or the mean of all. */
 function fieldOfEvents(
   logs: LogSet,
   field: string,
   { feature, states }: { readonly feature: Feature; readonly states: readonly string[] },
-): PerformanceMetric {
+): Float64Array {
   if (feature !== 'maximum' && feature !== 'minimum' && feature !== 'mean') {
     const wanted = `maximum, minimum or mean: ${states.length} events have ${show(field)}`
     throw new OptionError('metric.feature', feature, wanted)
   }
-  const ownOf = (row: Readonly<Record<typeof feature, number>>) => row[feature]
-  const rowsOf = (name: string) =>
-    logs.states.rows(logs.states.indexOf(name)!, [feature, 'records'])
+  const rows = states.flatMap((name) => rowsOf(logs, name, [feature, 'records']))
+  const byInstance = group(rows, ({ instance }) => instance)
   const choose = feature === 'maximum' ? max : min
-  const byInstance = group(states.flatMap(rowsOf), ({ instance }) => instance)
-  const values = Float64Array.from(logs.instances, (_, instance) => {
-    const own = (byInstance.get(instance) ?? []).filter((row) => !Number.isNaN(ownOf(row)))
-    const found =
-      feature === 'mean'
-        ? sum(own, (row) => ownOf(row) * row.records) / sum(own, ({ records }) => records)
-        : choose(own, ownOf)
-    return found ?? Number.NaN
+  return Float64Array.from(logs.instances, (_, instance) => {
+    const own = (byInstance.get(instance) ?? []).filter((row) => !Number.isNaN(row[feature]))
+    const records = sum(own, (row) => row.records)
+    if (feature === 'mean') return sum(own, (row) => row.mean * row.records) / records
+    return choose(own, (row) => row[feature]) ?? Number.NaN
   })
-  const copies = states.flatMap((name) => {
-    const own = new Map(rowsOf(name).map((row) => [row.instance, ownOf(row)]))
-    const numbered = `${name.slice(0, -field.length - 1)} #`
-    return logs.states.names.filter((other) => {
-      if (!other.startsWith(numbered)) return false
-      const pairs = rowsOf(other).map((row) => [ownOf(row), own.get(row.instance)])
-      return repeats(pairs.filter((pair): pair is [number, number] => pair[1] !== undefined))
+}
+
+function rowsOf<T extends StateFeature | Summary>(logs: LogSet, name: string, types: readonly T[]) {
+  return logs.states.rows(logs.states.indexOf(name) as number, types)
+}
+
+/** The units in which a time or a size may stand once more. */
+const SCALES = [1, 1e3, 1e-3, 1e6, 1e-6]
+/** Smallest multiple of its rounding unit at which equal values are hardly chance. */
+const MIN_UNITS = 10
+
+/** Returns other states of a state's event that repeat its number in each instance, but for unit and rounding. */
+function copiesOf(logs: LogSet, state: string, feature: Feature): string[] {
+  const event = logs.events.names.find((one) => state.startsWith(`${one}.`))
+  if (event === undefined || logs.states.indexOf(state) === undefined) return []
+  const type = feature as StateFeature
+  const own = new Map(rowsOf(logs, state, [type]).map((row) => [row.instance, row[type]]))
+  const unitOf = (value: number) => 10 ** -(String(value).split('.')[1]?.length ?? 0)
+  return logs.states.names.filter((other) => {
+    if (other === state || ![' #', '.'].some((sign) => other.startsWith(`${event}${sign}`)))
+      return false
+    const pairs = rowsOf(logs, other, [type]).flatMap((row) => {
+      const same = own.get(row.instance)
+      return same === undefined ? [] : [[row[type], same] as const]
     })
+    return (
+      pairs.some(([value]) => value >= MIN_UNITS * unitOf(value)) &&
+      SCALES.some((by) => pairs.every(([value, of]) => Math.abs(value - by * of) <= unitOf(value)))
+    )
   })
-  const quantity = logs.unitOf(states[0] ?? field)
-  return {
-    name: unlike(field, logs.events.names),
-    values,
-    unit: 'value',
-    ...(quantity !== undefined && { quantity }),
-    variable: { kind: 'state', name: field, feature, states: [...states, ...copies] },
-  }
+}
+
+/** Prefixes of a variable's name: its kind, or the feature of a state. */
+const PREFIXES: ReadonlyMap<string, Feature> = new Map<string, Feature>([
+  ['event', 'lastAbsolute'],
+  ['state', 'mean'],
+  ['final', 'final'],
+  ['maximum', 'maximum'],
+  ['minimum', 'minimum'],
+])
+
+/** Returns the metric that a text names: a variable, or one with a prefix. */
+function namedMetric(logs: LogSet, name: string): { variable: string; feature?: Feature } {
+  const [, prefix = '', variable = name] = /^(\w+):(.*)$/s.exec(name) ?? []
+  const feature = PREFIXES.get(prefix)
+  const isName = feature === undefined || meantBy(logs, name).length === 1
+  return isName ? { variable: name } : { variable, feature }
 }
 
 function mainFeature({ events, states }: LogSet, name: string): Feature {
   const isState = states.names.includes(name)
   if (isState && events.names.includes(name)) {
     throw new FlowdeltaError(
-      `Metric ${show(name)} is an event and a state variable. Give { variable: ${show(name)}, feature: 'lastAbsolute' } or { …, feature: 'mean' }.`,
+      `Metric ${show(name)} is an event and a state variable. Give \`metric\` ${show(`event:${name}`)} (its last time) or ${show(`state:${name}`)} (its mean value).`,
+      { metric: null },
     )
   }
   return isState ? 'mean' : 'lastAbsolute'
@@ -244,23 +237,14 @@ function unitOf(feature: Feature): PerformanceMetric['unit'] {
 function requireVariable(logs: LogSet, kind: VariableKind, name: string) {
   const features = logs.features(kind)
   const index = features.indexOf(name)
-  if (index !== undefined) return { features, index }
-  const { events, states } = logs
-  const all = [...events.names, ...states.names]
-  const near = all.slice(0, MAX_SHOWN).map((each) => show(shortText(each, MAX_NAME_LENGTH)))
-  const fields = new Set(
-    states.names.flatMap((state) => {
-      const event = events.names.find((one) => state.startsWith(`${one}.`))
-      return event === undefined ? [] : state.slice(event.length + 1)
-    }),
-  )
-  const ofFields = [...fields].slice(0, MAX_SHOWN).map(show).join(', ')
+  if (index !== undefined) return { of: (feature: Feature) => features.of(index, feature) }
+  const all = [...logs.events.names, ...logs.states.names]
+  const shown = all.slice(0, MAX_SHOWN).map((each) => show(shortText(each, MAX_NAME_LENGTH)))
+  const known = shown.length === 0 ? 'they have none' : shown.join(', ')
   throw new FlowdeltaError(
-    `Metric ${show(name)} is no ${kind === 'event' ? 'event' : 'state variable'} of these logs. Give 'runTime'${ofFields === '' ? '' : `, a field (${ofFields})`} or one of their variables: ${near.length === 0 ? 'they have none' : near.join(', ')}${all.length > MAX_SHOWN ? ', …' : '.'}`,
+    `Metric ${show(name)} is no ${kind === 'event' ? 'event' : 'state variable'} of these logs. Give 'runTime' or one of their variables: ${known}${all.length > MAX_SHOWN ? ', …' : '.'}`,
   )
 }
-
-type ClassTail = { readonly class: LogClass | 'both' } & ReturnType<typeof heavyTail>
 
 /**
  * Tells whether a few instances perform far worse, or better, than the rest, which averages hide: how
@@ -268,59 +252,28 @@ type ClassTail = { readonly class: LogClass | 'both' } & ReturnType<typeof heavy
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.1.
  */
-export function metricTail(
-  logs: LogSet,
-  options: Partial<OptionsOf<typeof METRIC_OPTIONS>> = {},
-): MetricTail {
-  const metric = performanceMetric(logs, readOptions(METRIC_OPTIONS, options).metric)
-  const classes = LOG_CLASSES.map((logClass, code) => ({
-    class: logClass,
-    ...heavyTail(metric.values.filter((_, instance) => logs.classOf[instance] === code)),
+export function metricTail(logs: LogSet, metric: PerformanceMetric): MetricTail {
+  const { name, unit, values } = metric
+  const classes = LOG_CLASSES.map((whose, code) => ({
+    whose: ` ${whose}`,
+    ...heavyTail(values.filter((_, instance) => logs.classOf[instance] === code)),
   }))
-  const tails = [...classes, { class: 'both' as const, ...heavyTail(metric.values) }]
-  return new MetricTail({ metric, tails })
+  const heavy = [...classes, { whose: '', ...heavyTail(values) }].find(({ isHeavy }) => isHeavy)
+  if (heavy === undefined) return { metric, isHeavy: false, suggestion: '' }
+  const { whose, outliers, count, fraction } = heavy
+  const weigh = values.some((value) => value < 0)
+    ? 'weights, a number for each instance, make them count'
+    : `weights: 'latency' makes the ${unit === 'value' ? 'large' : 'slow'} ones count`
+  const suggestion = `${grouped(outliers)} of ${grouped(count)} instances${whose} (${percent(fraction)}) have a ${shortText(name, MAX_NAME_LENGTH)} beyond three standard deviations, and averages do not show them; ${weigh}.`
+  return { metric, isHeavy: true, suggestion }
 }
 
-/** Result of `metricTail`. */
-export class MetricTail extends columnarStage<{
+export interface MetricTail {
   readonly metric: PerformanceMetric
-  /** Before, after, and both together. */
-  readonly tails: readonly ClassTail[]
-}>() {
   /** Whether the tail of a class, or of both together, is heavy. */
-  get isHeavy(): boolean {
-    return this.tails.some((tail) => tail.isHeavy)
-  }
-
-  of(logClass: ClassTail['class']): ClassTail {
-    const found = this.tails.find((tail) => tail.class === logClass)
-    if (found === undefined) throw new FlowdeltaError(`There is no tail of ${logClass}.`)
-    return found
-  }
-
-  /** Suggestion for a heavy tail, in a sentence; empty without one. */
-  get suggestion(): string {
-    const heavy = this.tails.find((tail) => tail.isHeavy)
-    if (heavy === undefined) return ''
-    const { outliers, count, fraction } = heavy
-    const { name, unit, values } = this.metric
-    const ofThese = unit === 'value' ? 'large' : 'slow'
-    const weigh = values.some((value) => value < 0)
-      ? 'weights, a number for each instance, make them count'
-      : `weights: 'latency' makes the ${ofThese} ones count`
-    const whose = heavy.class === 'both' ? '' : ` ${heavy.class}`
-    return `${grouped(outliers)} of ${grouped(count)} instances${whose} (${percent(fraction)}) have a ${shortText(name, MAX_NAME_LENGTH)} beyond three standard deviations, and averages do not show them; ${weigh}.`
-  }
-
-  /** Returns one row per class, and one for both together. */
-  table(): StageTable {
-    return rowTable(this.tails, {
-      class: 'class',
-      instances: 'count',
-      ...own('outliers fraction'),
-      heavy: 'isHeavy',
-    })
-  }
+  readonly isHeavy: boolean
+  /** What to do about a heavy tail, in a sentence; empty without one. */
+  readonly suggestion: string
 }
 
 /** Distance beyond which a normal distribution has 0.27 % of its values: four times that is a heavy tail. */
@@ -344,25 +297,6 @@ export function heavyTail(sample: ArrayLike<number>) {
   return { count: values.length, outliers, fraction, isHeavy }
 }
 
-/** A metric that is logged many times, in one class. */
-export interface MetricRecords {
-  readonly count: number
-  /** Mean of all records. */
-  readonly mean: number
-  /** Mean over instances of the median and the 99th percentile of their records; NaN for a field of several events. */
-  readonly median: number
-  readonly p99: number
-}
-
-/** An event by whose records a metric of several events changed. */
-export interface MetricPart {
-  readonly state: string
-  readonly beforeMean: number
-  readonly afterMean: number
-  /** Share of the change, if each event had as many records before as after. */
-  readonly share: number
-}
-
 /** Smallest part of the change of a metric for which the records of one event count as its source. */
 const MIN_SHARE = 0.5
 
@@ -374,7 +308,7 @@ function recordColumns(logs: LogSet, { variable }: PerformanceMetric) {
     const index = logs.states.indexOf(state)
     const isCopy = state !== name && !state.endsWith(`.${name}`)
     if (index === undefined || isCopy) return []
-    return [{ state, rows: logs.states.rows(index, ['records', 'mean', 'median', 'p99']) }]
+    return [{ state, rows: rowsOf(logs, state, ['records', 'mean', 'median', 'p99']) }]
   })
 }
 
@@ -391,66 +325,41 @@ function byClass({ classOf }: LogSet, rows: RecordRows) {
 }
 
 /** Returns the statistics of a metric's records in each class; undefined if no instance has several. */
-export function metricRecords(
-  logs: LogSet,
-  metric: PerformanceMetric,
-): Readonly<Record<LogClass, MetricRecords>> | undefined {
+export function metricRecords(logs: LogSet, metric: PerformanceMetric) {
   const columns = recordColumns(logs, metric)
   const rows = columns.flatMap((column) => column.rows)
   if (!rows.some(({ records }) => records > 1)) return undefined
   const meanOf = (of: RecordRows, feature: 'median' | 'p99') =>
     (columns.length === 1 ? mean(of, (row) => row[feature]) : undefined) ?? Number.NaN
-  const [before, after] = byClass(logs, rows)
-  const recordsOf = ({ own, count, mean }: typeof before): MetricRecords => {
-    return { count, mean, median: meanOf(own, 'median'), p99: meanOf(own, 'p99') }
-  }
-  return { before: recordsOf(before), after: recordsOf(after) }
+  const [before, after] = byClass(logs, rows).map(({ own, count, mean }) => ({
+    count,
+    /** Mean of all records. */
+    mean,
+    /** Mean over instances of the median and the 99th percentile of their records; NaN for a field of several events. */
+    median: meanOf(own, 'median'),
+    p99: meanOf(own, 'p99'),
+  }))
+  return before && after && { before, after }
 }
 
+/** An event by whose records a metric of several events changed. */
+export type MetricPart = NonNullable<ReturnType<typeof changedPart>>
+
 /** Returns the event whose records account for half of the change of a metric that several events have, if any. */
-export function changedPart(logs: LogSet, metric: PerformanceMetric): MetricPart | undefined {
+export function changedPart(logs: LogSet, metric: PerformanceMetric) {
   const columns = recordColumns(logs, metric)
   if (columns.length < 2) return undefined
   const [before, after] = byClass(
     logs,
     columns.flatMap(({ rows }) => rows),
   )
-  const parts = columns.flatMap(({ state, rows }): MetricPart | [] => {
+  const parts = columns.map(({ state, rows }) => {
     const [was, is] = byClass(logs, rows)
     const change = (is.count / after.count) * (is.mean - was.mean)
+    /** Share of the change, if each event had as many records before as after. */
     const share = change / (after.mean - before.mean)
-    return share >= MIN_SHARE ? { state, beforeMean: was.mean, afterMean: is.mean, share } : []
+    return { state, beforeMean: was.mean, afterMean: is.mean, share }
   })
-  return greatest(parts, ({ share }) => share)
-}
-
-/** Prefixes of a variable's name: its kind, or the feature of a state. */
-const METRIC_PREFIXES: ReadonlyMap<string, Feature> = new Map<string, Feature>([
-  ['event', 'lastAbsolute'],
-  ['state', 'mean'],
-  ['final', 'final'],
-  ['maximum', 'maximum'],
-  ['minimum', 'minimum'],
-])
-
-/**
- * Returns the metric that a text names: `runTime`, the name of a variable, or one with its kind before it, `event:q` or
- * `state:q`, where an event and a state variable have one name; `final:q` is the last value of a state.
- *
- * @throws FlowdeltaError for a name that both kinds have
- */
-export function metricCalled(logs: LogSet, name: string): Metric {
-  const { events, states } = logs
-  const given = fullName(logs, name)
-  const isEvent = events.indexOf(given) !== undefined
-  const isState = states.indexOf(given) !== undefined
-  if (isEvent && isState && given !== 'runTime') {
-    throw new FlowdeltaError(
-      `Metric ${show(given)} is an event and a state variable. Give --metric ${show(`event:${given}`)} (its last time) or --metric ${show(`state:${given}`)} (its mean value).`,
-    )
-  }
-  const [, kind = '', variable] = /^(\w+):(.*)$/s.exec(given) ?? []
-  const feature = METRIC_PREFIXES.get(kind)
-  if (isEvent || isState || feature === undefined || variable === undefined) return given
-  return { variable, feature }
+  const most = greatest(parts, ({ share }) => share)
+  return most !== undefined && most.share >= MIN_SHARE ? most : undefined
 }

@@ -14,11 +14,11 @@ export function delimiterOf(header: string): string {
   return DELIMITERS.reduce((best, next) => (columns(next) > columns(best) ? next : best))
 }
 
-/** @throws TraceFormatError for a header line without the columns that are needed */
+/** @throws TraceFormatError for a row that does not end */
 export async function readCsvLog(
   { sink, name, chunks }: LogFile,
   reader: LineReader,
-  { settings, head }: { readonly settings: ReadSettings; readonly head: string },
+  head: string,
 ): Promise<void> {
   const delimiter = delimiterOf(head.split('\n', 1)[0] ?? '')
   let header: readonly string[] | undefined
@@ -27,7 +27,6 @@ export async function readCsvLog(
     last = line
     if (header === undefined) {
       header = columnNames(fields)
-      requireColumns(header, settings, name)
       return
     }
     const text = () => fields.join(delimiter)
@@ -69,29 +68,3 @@ export function hasColumn(
 }
 
 const SAYS_WHAT = new Set(['event', 'message', 'line', 'name', 'path'])
-
-function requireColumns(header: readonly string[], settings: ReadSettings, file: string): void {
-  const { time, name, instance, needsInstance } = settings
-  const hasInstance =
-    instance === undefined ||
-    !needsInstance ||
-    header.some((one) => one.toLowerCase() === instance.toLowerCase())
-  const missing = [
-    !hasColumn(header, 'time', settings) && (['fields.time', time ?? USUAL.time] as const),
-    !hasColumn(header, 'name', settings) && (['fields.name', name ?? USUAL.name] as const),
-    !hasInstance && (['instance', instance] as const),
-  ].find((one) => one !== false)
-  if (missing === undefined) return
-  const [option, columns] = missing
-  throw new TraceFormatError(
-    `The header line has no column ${columns}; it has ${header.join(', ')}`,
-    { file, line: 1 },
-    `Name the column with \`${option}\``,
-    { [option]: null },
-  )
-}
-
-const USUAL = {
-  time: 'time or timestamp or ts or @timestamp or datetime',
-  name: 'event or name or msg or message or body',
-}

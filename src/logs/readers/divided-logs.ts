@@ -1,5 +1,6 @@
 import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
+import { remembered } from '../../core/remembered.ts'
 import { readDuration } from '../../core/words.ts'
 import { isoTime, readMoment } from '../../traces/epoch-clock.ts'
 import {
@@ -89,96 +90,87 @@ const FEATURES: Partial<Record<ConditionOp, StateFeature>> = {
   'up to': 'minimum',
 }
 
-interface Message {
-  readonly timeUs: number
-  readonly fields?: readonly LogField[] | undefined
+/** A condition, without its negation. */
+interface Test {
+  readonly asked: Condition
+  readonly isNegated: boolean
+  /** Whether some message has its field; otherwise it names a total of instances. */
+  isKnown: boolean
+  /** Instances of which it held in a message. */
+  readonly held: Set<number>
 }
 
-interface Stream {
+interface Windows {
   firstUs: number
   lastUs: number
-  readonly windows: Map<number, number>
+  /** Instances by the beginnings of their windows. */
+  readonly instances: Map<number, number>
 }
 
 /** Says which instance messages are of, and in the end of which class each is. */
 export class DividedLogs {
   readonly #division: Division
   readonly #builder: LogBuilder
-  readonly #tests: readonly { readonly asked: Condition; readonly isNegated: boolean }[]
-  /** Conditions that held in a message of each instance, as bits. */
-  readonly #held: number[] = []
-  /** Fields of conditions that some message has; the others name totals of instances. */
-  readonly #known = new Set<number>()
-  readonly #streams = new Map<string, Stream>()
+  readonly #tests: readonly Test[]
+  readonly #windows = new Map<string, Windows>()
   #splitUs = Number.NaN
 
   constructor(division: Division, builder: LogBuilder) {
     this.#division = division
     this.#builder = builder
-    const number = division.badIf.find(({ op }) => op in FEATURES)
-    if (number !== undefined)
-      builder.classedBy(number.attribute, FEATURES[number.op] as StateFeature)
-    this.#tests = division.badIf.map((asked) => {
-      const positive = POSITIVE[asked.op]
-      const isNegated = positive !== undefined
-      return { asked: isNegated ? condition(asked, positive, asked.values) : asked, isNegated }
+    this.#tests = division.badIf.map((given) => {
+      const positive = POSITIVE[given.op]
+      const asked = positive === undefined ? given : condition(given, positive, given.values)
+      return { asked, isNegated: positive !== undefined, isKnown: false, held: new Set() }
     })
   }
 
   /** The instance of a message. */
-  instanceOf(id: string, given: LogClass, { timeUs, fields = [] }: Message): number {
+  instanceOf(
+    id: string,
+    given: LogClass,
+    {
+      timeUs,
+      fields = [],
+    }: { readonly timeUs: number; readonly fields?: readonly LogField[] | undefined },
+  ): number {
     const { windowUs, splitAt } = this.#division
     if (splitAt !== null && Number.isNaN(this.#splitUs)) {
       this.#splitUs = readMoment(splitAt, { epochUs: timeUs }) ?? Number.NaN
     }
     const logClass = splitAt === null ? given : timeUs < this.#splitUs ? 'before' : 'after'
-    const instance =
-      windowUs === null
-        ? this.#builder.instanceCode(logClass, id)
-        : this.#window(id, logClass, { timeUs, windowUs })
-    if (this.#tests.length > 0) this.#judge(instance, fields)
+    let instance: number
+    if (windowUs === null) instance = this.#builder.instanceCode(logClass, id)
+    else {
+      const newWindows = () => ({ firstUs: timeUs, lastUs: timeUs, instances: new Map() })
+      const own = getOrInsert(this.#windows, `${logClass} ${id}`, newWindows)
+      own.firstUs = Math.min(own.firstUs, timeUs)
+      own.lastUs = Math.max(own.lastUs, timeUs)
+      // Windows begin where after does.
+      const origin = Number.isNaN(this.#splitUs) ? 0 : this.#splitUs
+      const startUs = origin + Math.floor((timeUs - origin) / windowUs) * windowUs
+      instance = getOrInsert(own.instances, startUs, () => {
+        const name = `${id} ${isoTime(startUs, 0)}`.trim()
+        const code = this.#builder.instanceCode(logClass, name)
+        this.#builder.startAt(code, startUs)
+        return code
+      })
+    }
+    for (const test of this.#tests) {
+      const own = fields.filter((field) => isAsked(test.asked, field))
+      test.isKnown ||= own.length > 0
+      if (own.some((field) => holds(test.asked, field))) test.held.add(instance)
+    }
     return instance
   }
 
-  #window(
-    id: string,
-    logClass: LogClass,
-    { timeUs, windowUs }: { readonly timeUs: number; readonly windowUs: number },
-  ): number {
-    const key = `${logClass} ${id}`
-    const newStream = () => ({ firstUs: timeUs, lastUs: timeUs, windows: new Map() })
-    const stream = getOrInsert(this.#streams, key, newStream)
-    if (timeUs < stream.firstUs) stream.firstUs = timeUs
-    if (timeUs > stream.lastUs) stream.lastUs = timeUs
-    // Windows begin where after does.
-    const origin = Number.isNaN(this.#splitUs) ? 0 : this.#splitUs
-    const startUs = origin + Math.floor((timeUs - origin) / windowUs) * windowUs
-    return getOrInsert(stream.windows, startUs, () => {
-      const instance = this.#builder.instanceCode(logClass, `${id} ${isoTime(startUs, 0)}`.trim())
-      this.#builder.startAt(instance, startUs)
-      return instance
-    })
-  }
-
-  #judge(instance: number, fields: readonly LogField[]): void {
-    let held = this.#held[instance] ?? 0
-    for (const [i, { asked }] of this.#tests.entries()) {
-      const own = fields.filter((field) => isAsked(asked, field))
-      if (own.length > 0) this.#known.add(i)
-      if ((held & (1 << i)) === 0 && own.some((field) => holds(asked, field))) held |= 1 << i
-    }
-    this.#held[instance] = held
-  }
-
-  /** Returns which instances meet the conditions on their performance: run time, an event's time or a state. */
-  #byPerformance(): (instance: number) => boolean {
+  /** Returns which instances meet the conditions. */
+  #areBad(): (instance: number) => boolean {
     const { slowest, text } = this.#division
-    const open = this.#tests.filter((_, i) => !this.#known.has(i))
-    if (open.length + slowest.length === 0) return () => true
-    const logs = this.#builder.build()
+    const logs = remembered((builder: LogBuilder) => builder.build())
     const metricOf = (name: string) => {
       try {
-        return performanceMetric(logs, name)
+        return performanceMetric(logs(this.#builder), name)
       } catch (error) {
         const [, advice = ''] = /\. (Give .*)$/s.exec((error as Error).message) ?? []
         throw new FlowdeltaError(
@@ -187,16 +179,15 @@ export class DividedLogs {
         )
       }
     }
-    const tests = open.map(({ asked, isNegated }) => {
+    const tests = this.#tests.map(({ asked, isNegated, isKnown, held }) => {
+      if (isKnown) return (i: number) => held.has(i) !== isNegated
       const { values, unit, quantity } = metricOf(asked.attribute)
-      const [limit = ''] = asked.values
       // Values with a unit are compared in ms.
-      const isDuration = !/^[-+.\de]+$/i.test(limit)
+      const isDuration = !/^[-+.\de]+$/i.test(asked.values[0] ?? '')
       const us = unit === 'absolute time' ? 1 : isDuration ? quantity?.us : undefined
       const scale = us === undefined ? 1 : us / 1000
-      const has = (value: number) => !Number.isNaN(value)
       return (i: number) =>
-        has(Number(values[i])) &&
+        !Number.isNaN(values[i]) &&
         holds(asked, [asked.attribute, Number(values[i]) * scale]) !== isNegated
     })
     const most = slowest.map(({ metric, share }) => {
@@ -205,27 +196,25 @@ export class DividedLogs {
       const limit = Number(sorted[Math.max(1, Math.round(share * sorted.length)) - 1])
       return (i: number) => Number(values[i]) >= limit
     })
-    const metric =
-      slowest[0]?.metric ?? open.find(({ asked }) => asked.op in FEATURES)?.asked.attribute
-    if (metric !== undefined) this.#builder.performanceIs(metric)
     return (i) => [...tests, ...most].every((test) => test(i))
   }
 
   /** Ends after the last message: settles classes, and leaves out windows that the log covers only in part. */
   finish(): void {
-    const { windowUs, isByBad } = this.#division
-    const isSlow = this.#byPerformance()
+    const { windowUs, isByBad, slowest } = this.#division
+    const isBad = this.#areBad()
+    const number = this.#tests.find(({ asked }) => asked.op in FEATURES)
+    const { attribute = '', op = 'above' } = number?.asked ?? {}
+    this.#builder.metric = number?.isKnown
+      ? { variable: attribute, feature: FEATURES[op] ?? 'maximum' }
+      : (slowest[0]?.metric ?? number?.asked.attribute)
     for (const instance of isByBad ? this.#builder.kept() : []) {
-      const held = this.#held[instance] ?? 0
-      const isBad = this.#tests.every(
-        ({ isNegated }, i) => !this.#known.has(i) || ((held >> i) & 1) !== Number(isNegated),
-      )
-      if (isBad && isSlow(instance)) this.#builder.setClass(instance, 'after')
+      if (isBad(instance)) this.#builder.setClass(instance, 'after')
     }
     if (windowUs === null) return
-    for (const { firstUs, lastUs, windows } of this.#streams.values()) {
-      if (windows.size < MIN_WINDOWS) continue
-      for (const [startUs, instance] of windows) {
+    for (const { firstUs, lastUs, instances } of this.#windows.values()) {
+      if (instances.size < MIN_WINDOWS) continue
+      for (const [startUs, instance] of instances) {
         const missed = Math.max(firstUs - startUs, startUs + windowUs - lastUs)
         if (missed > MAX_MISSED * windowUs) this.#builder.dropInstance(instance)
       }

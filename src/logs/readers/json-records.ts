@@ -50,12 +50,7 @@ export function holdsRecords(value: object): boolean {
 
 function* recordsIn(value: unknown, around: JsonObject = {}): Generator<JsonObject> {
   if (Array.isArray(value)) {
-    if (isCells(value))
-      yield {
-        ...around,
-        ...Object.fromEntries(value.map(({ field, value: cell }) => [field, cell])),
-      }
-    else for (const one of value) yield* recordsIn(one, around)
+    for (const one of value) yield* recordsIn(one, around)
     return
   }
   if (!isJsonObject(value)) return
@@ -86,13 +81,6 @@ function listIn(value: JsonObject): string | undefined {
 function holdsObjects(value: unknown): boolean {
   if (isJsonObject(value)) return listIn(value) !== undefined
   return Array.isArray(value) && value.length > 0 && typeof value[0] === 'object'
-}
-
-/** Whether a list is a row of CloudWatch Insights. */
-function isCells(value: readonly unknown[]): value is { field: string; value: unknown }[] {
-  return (
-    value.length > 0 && value.every((one) => isJsonObject(one) && 'field' in one && 'value' in one)
-  )
 }
 
 /** Returns a record of Loki: the time in nanoseconds, the line, and maybe further labels. */

@@ -76,6 +76,18 @@ export class LineBytes {
     return known[place]!
   }
 
+  /** Whether given bytes stand at a place of the line. */
+  has(given: DataView, from: number): boolean {
+    const first = this.start + from
+    const { byteLength } = given
+    let at = 0
+    for (; at + 4 <= byteLength; at += 4) {
+      if (this.view.getInt32(first + at) !== given.getInt32(at)) return false
+    }
+    for (; at < byteLength; at++) if (this.bytes[first + at] !== given.getUint8(at)) return false
+    return true
+  }
+
   /** Returns the number that stands there; NaN for none. */
   number(from: number, to: number): number {
     const { bytes, start } = this

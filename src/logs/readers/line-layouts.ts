@@ -4,7 +4,6 @@ import type { Pair } from './logfmt.ts'
 
 /** Layout of the lines of one format. */
 export interface LineLayout {
-  readonly name: string
   /** Roles of the parts of a line. */
   readonly groups: readonly string[]
   /** The parts of a line, in the order of `groups`; `null` if it is made otherwise. */
@@ -39,11 +38,9 @@ Heroku  {time} {program=app|heroku}\[{container=[\w.-]+}\]: {line}
 logcli  {time} \{{labels=(?:\w+="[^"]*"(?:, )?)*}\}\x20{line}
 Fluent Bit  \[\d+\] {tag=[^:]+}: \[\[?{time}(?:, \{[^}]*\})?\]?, {line=\{.*\}}\]
 Fluentd  {time} {tag=[\w.*-]+}\t{line=\{.*\}}
-container times  {time=\d{4}-\d\d-\d\dT[\d:]{8}\.\d{7,9}Z}\x20{line}
 Docker Compose  {container=[\w.-]+} +\|\x20?{line}
 stern  (?:[+-] )?{pod=[a-z0-9]+(?:-[a-z0-9]+)*-(?:[a-z0-9]{5}|\d+)} (?:› )?{container=[a-z0-9]+(?:-[a-z0-9]+)*}\x20{line}
 Thunderbird  {alert=-|[A-Z_]+} {time=\d{9,10}} \d{4}\.\d\d\.\d\d {host} [A-Z][a-z]{2} \d+ [\d:]+ \S+ (?:{program=[\w./@()-]+}(?:\[{pid=\d+}\])?: )?{line}
-Rails, tagged  \[{request_id=[0-9a-f]{8}-[0-9a-f-]{27}}\] {line}
 # Web servers.
 Django and Werkzeug  (?:{client=[\d.a-f:]+} - - )?\[{time}\] "{verb=[A-Z]+} {path} {protocol=HTTP/[\d.]+}" {status=\d{3}} (?:{bytes=\d+}|-)
 uWSGI  \[pid: {pid=\d+}\|.*?\] {client=[\d.a-f:]+} .*?\[{time}\] {verb=[A-Z]+} {path} => generated {bytes=\d+} bytes in {duration_ms=\d+} msecs \(HTTP/[\d.]+ {status=\d+}\).*
@@ -62,21 +59,17 @@ klog  {level=[IWEFD]}{time=(?:\d{4}|\d{8}) \d\d:\d\d:\d\d\.\d+} +{pid=\d+} {call
 CockroachDB  {level=[IWEF]}{time=\d{6} \d\d:\d\d:\d\d\.\d+} {pid=\d+} (?:\d+@)?{caller=[\w./-]+:\d+} (?:⋮ |.\x20)?(?:\[{tags=[^\]]*}\] )?(?:\d+ )?{message}
 Redis  \[?{pid=\d+}\]?(?::{role=[XCSM]})? {time=\d\d [A-Z][a-z]{2} (?:\d{4} )?\d\d:\d\d:\d\d\.\d+} {level=[.*#-]} {message}
 BlueGene/L  {alert=-|[A-Z_]+} {time=\d{9,10}} \d{4}\.\d\d\.\d\d {host} \S+ \S+ {kind=[A-Z]+} {logger=[A-Z_]+} {level=INFO|WARNING|ERROR|SEVERE|FATAL|FAILURE} {message}
-AWS Lambda  {time}\t{request_id=[0-9a-f]+(?:-[0-9a-f]+)+}\t{level}\t{text}
 AWS Lambda, report  {message=REPORT} RequestId: {request_id}\tDuration: {duration_ms=[\d.]+} ms\t(?:Billed Duration: {billed_ms=\d+} ms\t)?Memory Size: \d+ MB(?:\tMax Memory Used: {memory_mb=\d+} MB)?.*
 NATS  \[{pid=\d+}\] {time} \[{level}\] {message}
 ClickHouse  {time} \[ {tid=\d+} \] \{{query_id=[\w-]*}\} <{level=\w+}> {logger=[^:]+}: {message}
 Ceph  {time} {tid=[\da-f]{12,}} +-?\d+ {message}
 Mosquitto  {time=\d{10}}: {message}
 NestJS  \[Nest\] {pid=\d+} +- {time} +{level=LOG|ERROR|WARN|DEBUG|VERBOSE|FATAL} (?:\[{logger}\] )?{message=.*?}(?: \+\d+ms)?
-Sidekiq  {time} pid={pid=\d+} tid={tid}(?: class={class})?(?: jid={jid})?(?: elapsed={elapsed=[\d.]+})? {LEVEL}: {message}
 Ray  (?:\([^)]+\) )?\[{time} {level=[DIWEFC]} {pid=\d+} {tid=\d+}\] (?:\([^)]+\) )?{caller=[\w./-]+:\d+}: {message}
 TensorFlow  {time}: {level=[IWEF]} {caller=[\w./-]+:\d+}\] {message}
 Jetty  {time}:{LEVEL}:{logger=[\w.$-]+}:{thread=[^:]*}: {message}
-WildFly and Quarkus  {time} {LEVEL} +\[{logger=[\w.$]+}\] \({thread=[^)]*}\) {text}
 Solr  {time} {LEVEL} +\({thread=[^)]*}\) \[[^\]]*\] {logger=[\w.$]+} (?:\[[^\]]*\] )?{text}
 Trino  {time}\t{LEVEL}\t{thread=[^\t]+}\t{logger=[\w.$]+}\t{message}
-Storm  {time} {logger=[\w$]+(?:\.[\w$]+)+} (?:{thread} )?\[{LEVEL}\] {message}
 Swift  {time} {level=[a-z]+} {logger=[\w.-]+} : {text}
 SQL Server  {time} {process=spid\d+s?|Server|Logon|Backup} +{message}
 MongoDB, text  {time} {level=[FEWID]\d?} {logger=[A-Z]+|-} +\[{thread}\] {message}
@@ -93,11 +86,8 @@ RabbitMQ  {time} \[{level}\] <{process=[\d.]+}> {message}
 Envoy  \[{time}\]\[{tid=\d+}\]\[{level}\]\[{logger=\w+}\] (?:\[{caller=[^\]]+}\] )?{message}
 Java garbage collector  \[{time=\d+\.\d+(?=s\])|\d{4}-[^\]]+}s?\](?:\[{uptime=[\d.]+s}\])?\[{level}\s*\]\[{logger=[\w,+-]+}\s*\] {message}
 Celery  \[{time}: {level}/{process=[^\]]+}\] (?:{logger=[\w.]+}: )?{message}
-Gunicorn  \[{time}\] \[{pid=\d+}\] \[{level}\] {message}
-Airflow  \[{time}\] \{+{caller=[\w./-]+:\d+}\}+ {level} - {message}
 loguru  {time} \| {level}\s*\| {logger=[\w.<>]+}:{function=[\w.<>]+}:{line_number=\d+} - {text}
 OpenStack  (?:\S+\.log\S* )?{time} {pid=\d+} {level} {logger=[\w.]+} \[{request=[^\]]*}\] {message}
-NLog  {time}\|{level}\|{logger=[\w.$]+}\|{text}
 Android  {time} +{pid=\d+} +{tid=\d+} {level=[VDIWEFA]} {logger=.*?}\s*: {message}
 Ruby Logger  [DIWEFUA], \[{time} #{pid=\d+}\] +{level=[A-Z]+} -- {logger=[^:]*}: {text}
 Monolog  \[{time}\] {logger=[\w.-]+}\.{level}: {text=.*?}(?: \[\])*
@@ -105,25 +95,17 @@ Rails, start of a request  Started {verb=[A-Z]+} "{path=[^"]*}" for {client} at 
 Rails, end of a request  {message=Completed {status=\d+}[^(]*?} in {duration=[\d.]+ms}(?: \(.*\))?
 PHP  \[{time}\] (?:PHP )?{level=Notice|Warning|Deprecated|Parse error|Fatal error|NOTICE|WARNING|ERROR|DEBUG|ALERT}: +{message}
 Rust env_logger  \[{time} {level} +{logger=[\w:]+}\] {text}
-hclog  {time} \[{level}\] +{logger=[\w.-]+}: {text}
-Rust tracing  {time} +{level=TRACE|DEBUG|INFO|WARN|ERROR} (?:{span=\w[\w:]*\{.*\}}: )?{logger=\w+(?:::\w+)+|[a-z_]\w*}: {text}
 zap and Istio  {time}\t{level}(?:\t{logger=[\w.-]+})?(?:\t{caller=[\w./-]+\.go:\d+})?\t{text}
 zerolog console  {time=\d{1,2}:\d\d[AP]M|\S+} {level=TRC|DBG|INF|WRN|ERR|FTL|PNC} (?:{caller=[\w./-]+:\d+} > )?{text}
 logrus console  {level}\[{time=\d{4}-[^\]]+}\] {text}
-pino-pretty  \[{time}\] {level}(?: \((?:{logger=[\w.-]+}/)?{pid=\d+}\))?: {text}
 Serilog  \[{time} {level}\] {message}
-Windows component servicing  {time}, {level} +{logger=[A-Z]+} +{message}
 log4js and Play  \[?{time}\]? \[{level}\] {logger=[\w.-]+} - {text}
 .NET console  (?:{time} )?{level=trce|dbug|info|warn|fail|crit}: {logger=[\w.+\x60]+}\[{id=\d+}\]\n {message}
-.NET console, one line  (?:{time} )?{level=trce|dbug|info|warn|fail|crit}: {logger=[\w.+\x60]+}\[{id=\d+}\] {message}
 java.util.logging  {time=[A-Z][a-z]{2} \d+, \d{4},? \d+:\d\d:\d\d\s[AP]M} {logger=[\w.$]+} {method=[\w$<>]+}\n{level=[A-Z]+}: {message}
-Tomcat  {time} {level=SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST} \[{thread}\] {logger=(?:[\w$]+\.)+[\w$<>]+} {message}
 # log4j and its many relatives: time, level, thread and class in some order.
 log4j  \[?{time}\]?,? (?:\d+ )?(?:\[{thread}\] )?\[?{LEVEL}\]? (?:\[[\w.-]*,{trace_id=[\da-f]*},{span_id=[\da-f]*}(?:,\w*)?\] )?(?:{pid=\d+} --- )?(?:\[{thread}\] ?)*{logger}(?: +\([^)]*\)| +\[{rest=[^\]]*}\])?(?:\s*:| -)(?:\x20(?:{message=\w+=.*}|{text}))?
 log4j since its start  {uptime_ms=\d+} \[{thread}\] {LEVEL} +{logger}(?: {rest=\w*})? - {text}
 Python logging  {time} - {logger=[\w.$-]+} - (?:{caller=[\w.]+:\d+} - )?{LEVEL} - {text}
-Python logging, name first  {time} {logger=[\w.]+} {LEVEL}:? {text}
-Python logging, brackets  {time} \[{LEVEL}\] {logger=[\w.]+}: {text}
 structlog console  {time} \[{level} *\] {text}
 winston  {time} (?:\[{logger=[\w\x20.-]+}\] )?\[?{level}\]?: {text}
 Python basicConfig  {LEVEL}:{logger=[\w.]+}:{message}
@@ -132,7 +114,6 @@ in any order  {head}{text}
 spdlog  \[{time}\] (?:\[{thread=0x[\da-f]+|\d+}\] |\[{logger=[\w.$-]+}\] )\[{level}\] {text}
 brackets  \[{time}\] ?\[ *{level} *\](?: ?\[{logger=[\w.$-]+}\])?:? {text}
 level first  \[?{LEVEL}\]?:? +\[?{time}\]?(?: \[{thread}\])? (?:{logger=[\w.$]+\.[\w$]+|[A-Z]\w+}(?: -|:) )?{message}
-time and level  [[(]?{time}[\])]?[\s,;:|-]+\[?{LEVEL}\]?[\s:|-]+{text}
 audit  type={logger=\w+} msg=audit\({time=[\d.]+}:{id=\d+}\): ?{text}
 Go  {time=\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d+)?} {caller=[\w./-]+\.go:\d+}: {line}
 RFC 1123 first  {time=[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]+ \w+} (?:{logger=[\w:.-]+} )?{message}
@@ -182,7 +163,6 @@ export const lineLayouts = memoized((dateFormat: string): readonly LineLayout[] 
     const groups: string[] = []
     const source = compiled(pattern, time, groups)
     return {
-      name,
       groups,
       read:
         readerWithHead(pattern, endOfTime) ??
@@ -195,7 +175,6 @@ export const lineLayouts = memoized((dateFormat: string): readonly LineLayout[] 
   })
 })
 
-/** Returns a reader whose parts are the groups of an expression. */
 function readerOf(expression: RegExp): LineLayout['read'] {
   return (text) => expression.exec(text)?.slice(1) ?? null
 }
@@ -232,10 +211,7 @@ function readerWithHead(pattern: string, endOfTime: TimeFinder): LineLayout['rea
 }
 
 /** Reads what stands before and behind a time apart, as an expression of all ways to write times is long. */
-function readerAroundTime(
-  pattern: string,
-  endOfTime: ReturnType<typeof timeFinder>,
-): LineLayout['read'] | undefined {
+function readerAroundTime(pattern: string, endOfTime: TimeFinder): LineLayout['read'] | undefined {
   const [before = '', ...behind] = pattern.split('{time}')
   const rest = behind.join('{time}')
   const isPart = before.split(/(?<!\\)\(/).length !== before.split(/(?<!\\)\)/).length
@@ -250,40 +226,6 @@ function readerAroundTime(
     const last = to < 0 ? null : matchAt(tail, text, to)
     return last && [...first.slice(1), text.slice(from, to), ...last.slice(1)]
   }
-}
-
-/** Parts that a line must follow, its time among them, to be close to a layout. */
-const MIN_PARTS = 2
-
-/** Returns the layout that lines follow furthest, for two parts at least, and where the first of them leaves it. */
-export function closestLayout(lines: readonly string[], dateFormat: string): string | undefined {
-  const [first] = lines
-  if (first === undefined) return undefined
-  const time = timeSource(dateFormat)
-  let best = { name: '', parts: 0, rest: '' }
-  for (const [name, pattern] of LAYOUTS) {
-    const beginnings = beginningsOf(pattern, time)
-    const reached = lines.map((line) => beginnings.findLast(({ source }) => source.test(line)))
-    const parts = reached.reduce((sum, one) => sum + (one?.parts ?? 0), 0) / lines.length
-    if (parts <= best.parts) continue
-    best = { name, parts, rest: first.slice(reached[0]?.source.exec(first)?.[0].length ?? 0) }
-  }
-  if (best.parts < MIN_PARTS) return undefined
-  return `closest is ${best.name}, but for ${JSON.stringify(best.rest.slice(0, 40))}`
-}
-
-/** Returns patterns of a line's beginning up to each part from the time on, except parts within groups. */
-function beginningsOf(pattern: string, time: string): { parts: number; source: RegExp }[] {
-  const ends = Array.from(pattern.matchAll(PART), (found) => found.index + found[0].length)
-  return ends.flatMap((end, i) => {
-    const beginning = pattern.slice(0, end)
-    if (!beginning.includes('{time')) return []
-    try {
-      return [{ parts: i + 1, source: new RegExp(`^(?:${compiled(beginning, time, [])})`) }]
-    } catch {
-      return []
-    }
-  })
 }
 
 function timeSource(dateFormat: string): string {
@@ -324,13 +266,11 @@ const VALUE =
 /** Pairs as `took=5` or, in Elasticsearch's slow logs, `took[5], id[]`. */
 const PAIR = new RegExp(`(${PAIR_KEY})(?:=(${VALUE})|\\[(.*?)\\](?=,(?:\\s|$)|$))`, 'y')
 
-/** Returns the match of a sticky pattern at a place of a text. */
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at
   return pattern.exec(text)
 }
 
-/** Returns the pair at a place of a line, and where it ends. */
 function pairAt(text: string, at: number): { readonly said: Pair; readonly end: number } | null {
   const [whole, key = '', plain, boxed = ''] = matchAt(PAIR, text, at) ?? []
   const value = plain ?? boxed

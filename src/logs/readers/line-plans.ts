@@ -1,11 +1,8 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 import { memoized, remembered } from '../../core/remembered.ts'
-import { type GrowingColumn, growingUint32 } from '../../traces/growing-columns.ts'
-import type { Level } from '../features/features.ts'
-import type { LogField } from '../features/field-variables.ts'
-import { DEFAULT_MASKS, Masker } from './drain/log-templates.ts'
+import { maskedSpans } from './drain/log-templates.ts'
 import type { LineBytes, Span } from './line-bytes.ts'
-import type { LogDraft } from './log-draft.ts'
+import type { LogDraft, LogRecord } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
 /** Part of a line's content: a constant, or the text or number at a place of the line. */
@@ -16,28 +13,7 @@ export interface Said {
 }
 
 /** Content of the lines of one form, and the places of its parts. */
-export interface LinePlan {
-  /** Number among the plans for lines of a format. */
-  readonly id: number
-  /** Length of its lines. */
-  readonly length: number
-  readonly time: Said
-  readonly name: Said
-  readonly instance: Said | undefined
-  readonly value: Said | undefined
-  /** Further fields, including its level. */
-  readonly fields: readonly (readonly [key: string, said: Said])[]
-  readonly level: LogDraft['level']
-  readonly component: string
-  /** Places where masks match in a text: their content may vary. */
-  readonly free: readonly Span[]
-  readonly isText: boolean
-  readonly stream: string
-  /** Characters that must be as they were in the line that the plan was made of. */
-  readonly literals: { readonly at: Int32Array; readonly codes: Int32Array }
-  /** Places where numbers of JSON with several digits begin: a leading 0 is not allowed. */
-  readonly numbers: readonly number[]
-}
+export type LinePlan = NonNullable<ReturnType<typeof planOf>>
 
 type Outputs = ReturnType<typeof outputsOf>
 
@@ -63,7 +39,6 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
   const text = String.fromCharCode(code)
   return /\d/.test(text) ? IS_DIGIT : /[a-f]/i.test(text) ? 2 : /[a-z]/i.test(text) ? 4 : 0
 })
-/** Digits and letters up to f, and no others. */
 const HEX = 3
 const DIGIT = 48
 /** Bytes with all digits folded into one. */
@@ -78,7 +53,6 @@ interface Form {
   readonly check: number
   lines: number
   readonly plans: LinePlan[]
-  isHopeless: boolean
 }
 
 /**
@@ -90,11 +64,8 @@ interface Form {
  * Source: none; lines of a log have few forms (69 in 514,163 lines of a file written by log4j).
  */
 export class LinePlans {
-  readonly #masker = new Masker(DEFAULT_MASKS)
   readonly #forms = new Map<number, Form>()
-  readonly #plans: LinePlan[] = []
-  /** Plan numbers from 1 of a file's lines, in their order, 0 for none: what a second reading need not look for. */
-  readonly #tracks = new WeakMap<object, GrowingColumn<Uint32Array>>()
+  #plans = 0
   #key = 0
   #check = 0
   #bits = 0
@@ -113,10 +84,9 @@ export class LinePlans {
     if (!line.isAscii) return 'none'
     if (form === undefined) {
       if (this.#forms.size === MAX_FORMS) this.#forms.clear()
-      this.#forms.set(this.#key, { check: this.#check, lines: 1, plans: [], isHopeless: false })
+      this.#forms.set(this.#key, { check: this.#check, lines: 1, plans: [] })
       return 'none'
     }
-    if (form.isHopeless) return 'none'
     const { plans } = form
     const { bytes, start } = line
     for (let i = 0; i < plans.length; i++) {
@@ -128,96 +98,13 @@ export class LinePlans {
     return plans.length === MAX_VARIANTS || ++form.lines < MIN_LINES ? 'none' : 'learn'
   }
 
-  /** Begins to keep which lines of a file have which plan. */
-  keepTrack(file: object): GrowingColumn<Uint32Array> {
-    const track = growingUint32()
-    this.#tracks.set(file, track)
-    return track
-  }
-
-  /** Returns a function for the plans of the lines of a file, one after the other, if they were kept. */
-  inTrack(file: object): ((line: LineBytes) => LinePlan | undefined) | undefined {
-    const track = this.#tracks.get(file)
-    let next = 0
-    return (
-      track &&
-      ((line) => {
-        const plan = this.#plans[track.values[next++]! - 1]
-        return plan?.length === line.length ? plan : undefined
-      })
-    )
-  }
-
   /** Makes a plan of the line that `find` was given last. */
   learn(text: string, read: Reader): void {
     // The numbers are still those of `find`.
     const form = this.#forms.get(this.#key) as Form
-    const plan = this.#planOf(text, read)
-    if (plan === undefined) form.isHopeless = true
-    else {
-      form.plans.push(plan)
-      this.#plans.push(plan)
-    }
-  }
-
-  #planOf(text: string, read: Reader): LinePlan | undefined {
-    const runs = Array.from(text.matchAll(FOLDED), ({ 0: found, index }): Span => {
-      return [index, index + found.length]
-    })
-    const base = runs.length < MAX_RUNS ? read(text) : undefined
-    if (base === undefined) return undefined
-    const { draft, values, structure } = base
-    const { isText, level, logger = '', stream } = draft
-    const runsOf: Span[][] = values.map(() => [])
-    const literals: number[] = []
-    for (const run of runs) {
-      const partAfter = (by: number) => {
-        const changed = read(perturbed(text, run, by))
-        if (changed?.structure !== structure) return NOTHING
-        const differing = [...values.keys()].filter((i) => changed.values[i] !== values[i])
-        return differing.length < 2 ? (differing[0] ?? FREE) : NOTHING
-      }
-      const part = isNotation(text, run) ? NOTHING : partAfter(SHIFTS[0])
-      if (part !== NOTHING && partAfter(SHIFTS[1]) === part) runsOf[part]?.push(run)
-      else for (let at = run[0]; at < run[1]; at++) literals.push(at)
-    }
-    const said = values.map((value, i) => saidIn(text, value, runsOf[i] as Span[]))
-    if (said.some((one) => one === undefined)) return undefined
-    const [time, name, instance, value, ...fields] = said as [Said, Said, Said, Said, ...Said[]]
-    const levelFields = withLevel([], level).map(
-      ([key, text]) => [key, { text, at: undefined }] as const,
-    )
-    const free = isText ? this.#masker.spans(String(name.text)) : []
-    const [start] = name.at ?? [0]
-    for (const [from, to] of isText ? (runsOf[1] as Span[]) : []) {
-      for (let at = from; at < to; at++) {
-        const isFree = free.some((span) => at >= start + span[0] && at < start + span[1])
-        if (!isFree) literals.push(at)
-      }
-    }
-    return {
-      id: this.#plans.length,
-      length: text.length,
-      time,
-      name,
-      isText,
-      level,
-      stream,
-      free,
-      component: classOf(logger),
-      instance: draft.instance === undefined ? undefined : instance,
-      value: draft.value === undefined ? undefined : value,
-      fields: [...fields.map((one, i) => [draft.fields[i]![0], one] as const), ...levelFields],
-      numbers: runs.flatMap(([start, end]) =>
-        end - start > 1 && /": ?-?$/.test(text.slice(0, start)) && text[start] !== '0'
-          ? [start]
-          : [],
-      ),
-      literals: {
-        at: Int32Array.from(literals),
-        codes: Int32Array.from(literals, (at) => text.charCodeAt(at)),
-      },
-    }
+    const plan = planOf(text, read, this.#plans++)
+    if (plan === undefined) form.lines = Number.NEGATIVE_INFINITY
+    else form.plans.push(plan)
   }
 
   /** Returns the form of a line; its numbers ignore digits, and ids of equal length at known places. */
@@ -244,7 +131,6 @@ export class LinePlans {
     return form?.check === this.#check ? form : undefined
   }
 
-  /** Looks for the ids of a line. */
   #findIds(line: LineBytes): void {
     const { bytes, start, end } = line
     this.#ids.length = 0
@@ -291,6 +177,62 @@ export class LinePlans {
   }
 }
 
+function planOf(text: string, read: Reader, id: number) {
+  const runs = Array.from(text.matchAll(FOLDED), ({ 0: found, index }): Span => {
+    return [index, index + found.length]
+  })
+  const base = runs.length < MAX_RUNS ? read(text) : undefined
+  if (base === undefined) return undefined
+  const { record, stream, values, structure } = base
+  const runsOf: Span[][] = values.map(() => [])
+  const literals: number[] = []
+  for (const run of runs) {
+    const partAfter = (by: number) => {
+      const changed = read(perturbed(text, run, by))
+      if (changed?.structure !== structure) return NOTHING
+      const differing = [...values.keys()].filter((i) => changed.values[i] !== values[i])
+      return differing.length < 2 ? (differing[0] ?? FREE) : NOTHING
+    }
+    const part = isNotation(text, run) ? NOTHING : partAfter(SHIFTS[0])
+    if (part !== NOTHING && partAfter(SHIFTS[1]) === part) runsOf[part]?.push(run)
+    else for (let at = run[0]; at < run[1]; at++) literals.push(at)
+  }
+  const said = values.map((value, i) => saidIn(text, value, runsOf[i] as Span[]))
+  if (said.some((one) => one === undefined)) return undefined
+  const [time, name, instance, value, ...fields] = said as [Said, Said, Said, Said, ...Said[]]
+  const free = record.isText ? maskedSpans(record.name) : []
+  const [start] = name.at ?? [0]
+  for (const [from, to] of record.isText ? (runsOf[1] as Span[]) : []) {
+    for (let at = from; at < to; at++) {
+      const isFree = free.some((span) => at >= start + span[0] && at < start + span[1])
+      if (!isFree) literals.push(at)
+    }
+  }
+  return {
+    /** Number among the plans for lines of a format. */
+    id,
+    record,
+    stream,
+    time,
+    name,
+    instance,
+    value,
+    /** Values of the fields of the record. */
+    fields,
+    /** Places where masks match in a text: their content may vary. */
+    free,
+    /** Places where numbers of JSON with several digits begin: a leading 0 is not allowed. */
+    numbers: runs.flatMap(([from, to]) =>
+      to - from > 1 && /": ?-?$/.test(text.slice(0, from)) && text[from] !== '0' ? [from] : [],
+    ),
+    /** Characters that must be as they were in the line that the plan was made of. */
+    literals: {
+      at: Int32Array.from(literals),
+      codes: Int32Array.from(literals, (at) => text.charCodeAt(at)),
+    },
+  }
+}
+
 /** Returns four bytes with all digits in them made 0. */
 function withoutDigits(four: number): number {
   // The high bit of each byte that is a digit: at least `0`, and below what follows `9`.
@@ -331,7 +273,7 @@ const plansOf = remembered((_: ReadSettings) => memoized((_: string) => new Line
 
 /** Returns the plans for lines of all files in a format; none where expressions of others may tell digits apart. */
 export function plansFor(settings: ReadSettings, format: string): LinePlans | undefined {
-  if (settings.template.length > 0 || settings.mining.masks !== DEFAULT_MASKS) return undefined
+  if (settings.template.length > 0) return undefined
   return plansOf(settings)(format)
 }
 
@@ -346,17 +288,34 @@ function perturbed(text: string, [start, end]: Span, by: number): string {
   return text.slice(0, start) + changed + text.slice(end)
 }
 
-/** Returns the content of a draft, each part by itself, and the rest, which must not change. */
-export function outputsOf(draft: LogDraft) {
-  const { time, name = '', instance, value, fields, isText, level, logger, stream } = draft
-  const kinds = [instance, time, value, ...fields.map(([, one]) => one)].map((one) => typeof one)
+/** Returns the content of a message, each part by itself, and the rest, which must not change. */
+export function outputsOf({ time, value, stream }: LogDraft, record: LogRecord) {
+  const { name, instance, fields = [], isText, level, component, origin } = record
   const said = [time, name, instance ?? '', value ?? '', ...fields.map(([, one]) => one)]
+  const kinds = [instance, ...said].map((one) => typeof one)
   return {
-    draft,
+    record,
+    stream,
     /** Time, name, instance, value, and those of the fields. */
     values: said as Said['text'][],
-    /** All but the values. */
-    structure: `${isText} ${level} ${logger} ${stream} ${kinds} ${fields.map(([key]) => key)}`,
+    structure: `${isText} ${level} ${component} ${origin} ${kinds} ${fields.map(([key]) => key)}`,
+  }
+}
+
+/** Returns the message of a line of a plan. */
+export function recordOf(
+  { record, name, instance, fields }: LinePlan,
+  line: LineBytes,
+  { timeUs, value }: Pick<LogRecord, 'timeUs' | 'value'>,
+): LogRecord {
+  return {
+    ...record,
+    line: line.lineNumber,
+    timeUs,
+    instance: record.instance && String(valueIn(line, instance)),
+    name: String(valueIn(line, name)),
+    value,
+    fields: record.fields.map(([key], i) => [key, valueIn(line, fields[i] as Said)]),
   }
 }
 
@@ -364,14 +323,6 @@ export function outputsOf(draft: LogDraft) {
 export function valueIn(line: LineBytes, { at, text }: Said): Said['text'] {
   if (at === undefined) return text
   return typeof text === 'number' ? line.number(at[0], at[1]) : line.text(at[0], at[1])
-}
-
-/** Returns fields with the level among them, if there is one. */
-export function withLevel(
-  fields: readonly LogField[],
-  level: Level | undefined,
-): readonly LogField[] {
-  return level === undefined ? fields : [...fields, ['level', level]]
 }
 
 /** Returns the place of a value that some runs are parts of; `undefined` if it does not occur literally. */
@@ -394,11 +345,3 @@ function saidIn(text: string, value: Said['text'], runs: readonly Span[]): Said 
   }
   return undefined
 }
-
-/** `org.apache.hadoop.hdfs.DFSClient` is `DFSClient`; names that are not Java's stay whole. */
-export function classOf(logger: string): string {
-  const last = logger.slice(logger.lastIndexOf('.') + 1)
-  return /^[A-Z]/.test(last) ? last : logger
-}
-
-// Runs once a byte of files of gigabytes: the loops index with `!`.

@@ -42,28 +42,22 @@ export class LineReader {
   readonly #streams: MessageStreams
   #draft: LogDraft
   readonly #layouts: readonly LineLayout[]
-  /** Layouts of several lines. */
   readonly #longLayouts: readonly LineLayout[]
   /** Layouts of earlier lines, in their order. */
   #usual: readonly LineLayout[] = []
   readonly #plans: LinePlans | undefined
-  readonly #track: ReturnType<LinePlans['keepTrack']> | undefined
-  readonly #inTrack: ReturnType<LinePlans['inTrack']>
-  /** Result of `bytes` for the next line. */
   #found: Found = 'none'
   readonly #endOfTime: TimeFinder
   /** Columns that a line `#Fields:` names. */
   #columns: readonly string[] = []
 
   constructor(options: LineOptions) {
-    const { format, settings, sink, source } = options
+    const { format, settings } = options
     const isOnlyRecords = format === settings.format && RECORDS.has(format)
     this.#options = options
     this.#streams = new MessageStreams(options)
     this.#draft = new LogDraft(settings)
     this.#plans = plansFor(settings, format)
-    if (source !== undefined && sink.isTimeless) this.#track = this.#plans?.keepTrack(source)
-    else if (source !== undefined) this.#inTrack = this.#plans?.inTrack(source)
     if (settings.template.length > 0) this.#layouts = settings.template.map(templateLayout)
     else this.#layouts = isOnlyRecords ? [] : lineLayouts(settings.dateFormat)
     this.#endOfTime = timeFinder(settings.dateFormat)
@@ -72,14 +66,11 @@ export class LineReader {
 
   /** Takes one line as bytes, if lines of its form are known; whether it did. */
   bytes(line: LineBytes): boolean {
-    const found = this.#inTrack?.(line) ?? this.#plans?.find(line) ?? 'none'
+    const found = this.#plans?.find(line) ?? 'none'
     this.#found = found
-    const isTaken = typeof found === 'object' && this.#streams.replay(found, line)
-    this.#track?.push(isTaken ? found.id + 1 : 0)
-    return isTaken
+    return typeof found === 'object' && this.#streams.replay(found, line)
   }
 
-  /** Ends the bytes of the lines before: they may change. */
   endBytes(): void {
     this.#streams.endBytes()
   }
@@ -103,11 +94,12 @@ export class LineReader {
       stream.head = ''
       stream.partial = ''
       this.#draft.end()
-      return isMessage && isPlain(this.#draft) ? outputsOf(this.#draft) : undefined
+      return isMessage && isPlain(this.#draft)
+        ? outputsOf(this.#draft, this.#draft.record(0, 0))
+        : undefined
     })
   }
 
-  /** Takes a record that is an object already. */
   object(object: object, line: number): void {
     this.#draft = new LogDraft(this.#options.settings)
     this.#finish(this.#object(object, 0), { line, text: () => JSON.stringify(object) })
@@ -129,7 +121,6 @@ export class LineReader {
     }
   }
 
-  /** Ends after the last line. */
   end(): void {
     this.#streams.end()
   }
@@ -390,5 +381,5 @@ function templateLayout(pattern: RegExp): LineLayout {
     const found = pattern.exec(text)
     return found && groups.map((name) => found.groups?.[name])
   }
-  return { name: 'template', groups, read, isEnvelope: false, isLast: false, heads: [] }
+  return { groups, read, isEnvelope: false, isLast: false, heads: [] }
 }

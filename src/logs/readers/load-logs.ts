@@ -1,24 +1,17 @@
+import { greatest } from 'd3-array'
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
-import { counted, grouped } from '../../core/words.ts'
-import { closeChunks } from '../../traces/trace-source.ts'
+import { grouped } from '../../core/words.ts'
 import { FieldVariables } from '../features/field-variables.ts'
 import { LogBuilder } from '../features/log-builder.ts'
+import type { SkippedLines } from '../features/log-report.ts'
 import { LOG_CLASSES, type LogClass, type LogSet, membersOf } from '../features/log-set.ts'
-import { delimiterOf } from './csv-log.ts'
 import { DividedLogs, type Division } from './divided-logs.ts'
 import { LogTemplates, TemplateMatcher } from './drain/log-templates.ts'
 import { mineInputs } from './drain/mine-log-templates.ts'
-import { parsedObject } from './json-object.ts'
 import { type LogInput, type LogPaths, logInputs } from './log-inputs.ts'
-import {
-  type LogFormat,
-  type LogReadOptions,
-  type ReadSettings,
-  readSettings,
-} from './log-read-options.ts'
-import { adviceFor, LogWriter, skipText } from './log-sink.ts'
-import { logfmtPairs } from './logfmt.ts'
-import { hasFreeText, readLogFile, recognizeLogFormat } from './read-log-file.ts'
+import { type LogReadOptions, type ReadSettings, readSettings } from './log-read-options.ts'
+import { LogWriter, optionsIn, skipAdvice, skipText } from './log-sink.ts'
+import { hasFreeText, readLogFile } from './read-log-file.ts'
 
 /** Logs to compare: those of good runs, and those of bad ones; `[]` if there are none. */
 export interface LogsToCompare {
@@ -67,93 +60,66 @@ export interface LogsToCompare {
  *   after: { name: 'node 2', bytes: '{"time":0,"name":"start"}\n{"time":70,"name":"queue","value":8}' },
  * })
  * logs.counts // { before: 1, after: 1 }
- * logs.states.values('maximum') // Float64Array(2) [ 3, 8 ]
+ * logs.states.of(0, 'maximum') // Float64Array(2) [ 3, 8 ]
  */
 export async function loadLogs(
   logs: LogsToCompare | LogPaths,
   options: LogReadOptions = {},
 ): Promise<LogSet> {
   const settings = readSettings(options)
-  const { division } = settings
+  const { division, instance, isByPath } = settings
   const isDivided = division !== null && (division.splitAt !== null || division.isByBad)
   const { before, after } = periodsOf(logs, isDivided)
   const inputs = { before: await logInputs(before), after: await logInputs(after) }
   const all = LOG_CLASSES.flatMap((logClass) =>
-    inputs[logClass].map((input) => [logClass, input] as const),
+    inputs[logClass].map((input) => ({ logClass, ...input })),
   )
   if (all.length === 0) throw new OptionError('logs', '[]', '{ before: paths, after: paths }')
-  const templates = await namingOf([...inputs.before, ...inputs.after], settings)
+  const templates = await namingOf(all, settings)
   const { derive, exclude } = options
   const builder = new LogBuilder({ derive, exclude, hasWaits: settings.hasWaits })
-  const reader = inputReader(builder, settings, { templates, all })
-  for (const one of all) await reader.read(one)
-  reader.finish()
-  builder.notes.inBothClasses.push(...pathsInBoth(inputs))
+  const names = LOG_CLASSES.map((of) =>
+    all.flatMap(({ logClass, files }) => (logClass === of ? files.map(sourceOf) : [])),
+  ).filter((own) => own.length > 0)
+  // The files of a class are one log if its windows are instances.
+  const hasWindows = division?.windowUs != null && instance === undefined && !isByPath
+  const isShared = hasWindows && names.some(({ length }) => length > 1)
+  // Files of other names in the other period tell the periods apart, and nothing else.
+  const areSame = new Set(names.map((own) => [...new Set(own)].sort().join())).size === 1
+  // One log a class may be cut into windows.
+  const isOneEach = all.length === 2 && all[0]?.logClass !== all[1]?.logClass
+  const fields = new FieldVariables(builder)
+  const divided = division === null ? undefined : new DividedLogs(division, builder)
+  const matcher = templates === 'none' ? undefined : new TemplateMatcher(templates)
+  for (const { logClass, id, files, isFile } of all) {
+    // If paths are divided, the number only tells that the path names the instance.
+    const ofPath = () => (divided === undefined ? builder.instanceCode(logClass, id) : 0)
+    const pathInstance = instance === undefined ? ofPath() : -1
+    for (const source of files) {
+      const file = source.name
+      // If files share their windows, each message names its file.
+      const whose = isShared ? { id: '', ...(areSame && { source: sourceOf(source) }) } : { id }
+      if (isShared) builder.notes.sharedFiles.push(file)
+      const to = { builder, fields, divided, matcher, ...whose }
+      const sink = new LogWriter({ ...to, logClass, file, pathInstance })
+      await readLogFile(source, { settings, sink, isRequired: isFile })
+    }
+    if (pathInstance >= 0 && divided === undefined && !isOneEach) builder.close(pathInstance)
+  }
+  // The class of an instance tells which field names it.
+  divided?.finish()
+  fields.finish(division?.badIf.map(({ attribute }) => attribute))
   const built = builder.build()
   for (const logClass of LOG_CLASSES) {
-    await requireMessages(built, { logClass, inputs: inputs[logClass] }, { settings, templates })
+    requireMessages(built, logClass, { inputs: inputs[logClass], isDivided: division !== null })
   }
   if (isDivided) requireBoth(built, division)
   return built
 }
 
-type Naming = LogTemplates | 'none'
-type ClassedInput = readonly [logClass: LogClass, input: LogInput]
-
 /** Returns the name of a file without its folder. */
 function sourceOf({ name }: LogInput['files'][number]): string {
   return name.replace(/^.*[\\/]/, '')
-}
-
-/** Whether the files of a class are one log, whose windows are instances. */
-function sharesWindows({ division, instance, isByPath }: ReadSettings): boolean {
-  return division !== null && division.windowUs !== null && instance === undefined && !isByPath
-}
-
-/** Reads inputs into a builder, one after the other; instances are closed when they are read. */
-function inputReader(
-  builder: LogBuilder,
-  settings: ReadSettings,
-  { templates, all = [] }: { readonly templates: Naming; readonly all?: readonly ClassedInput[] },
-) {
-  const { division, instance } = settings
-  const names = LOG_CLASSES.map((logClass) =>
-    all.flatMap(([of, { files }]) => (of === logClass ? files.map(sourceOf) : [])),
-  ).filter((own) => own.length > 0)
-  const isShared = sharesWindows(settings) && names.some(({ length }) => length > 1)
-  // Files of other names in the other period tell the periods apart, and nothing else.
-  const areSame = names.every((own) =>
-    names.every((other) => own.every((one) => other.includes(one))),
-  )
-  // One log a class may be cut into windows.
-  const isOneEach = all.length === 2 && all[0]?.[0] !== all[1]?.[0]
-  const fields = new FieldVariables(builder)
-  const divided = division === null ? undefined : new DividedLogs(division, builder)
-  const matcher = templates === 'none' ? undefined : new TemplateMatcher(templates)
-  const to = { builder, fields, divided, matcher }
-  return {
-    async read([logClass, { id, files, isFile }]: ClassedInput): Promise<void> {
-      // If paths are divided, the number only tells that the path names the instance.
-      const isDivided = divided !== undefined
-      const pathInstance =
-        instance !== undefined ? -1 : isDivided ? 0 : builder.instanceCode(logClass, id)
-      for (const source of files) {
-        const file = source.name
-        // If files share their windows, each message names its file.
-        const whose = isShared ? { id: '', ...(areSame && { source: sourceOf(source) }) } : { id }
-        if (isShared) builder.notes.sharedFiles.push(file)
-        const sink = new LogWriter({ ...to, ...whose, logClass, file, pathInstance })
-        await readLogFile(source, { settings, sink, isRequired: isFile })
-      }
-      if (instance === undefined && !isDivided && !isOneEach) builder.close(pathInstance)
-    },
-    /** Ends after the last input. */
-    finish(): void {
-      // The class of an instance tells which field names it.
-      divided?.finish()
-      fields.finish(division?.badIf.map(({ attribute }) => attribute))
-    },
-  }
 }
 
 /** @throws OptionError for one source that nothing divides, or for periods that something does */
@@ -195,85 +161,36 @@ function requireBoth({ counts }: LogSet, { splitAt, text }: Division): void {
   )
 }
 
-/** Files that are of both classes. Content in memory may have one name twice. */
-function pathsInBoth({ before, after }: Readonly<Record<LogClass, readonly LogInput[]>>): string[] {
-  const paths = (inputs: readonly LogInput[]) =>
-    inputs
-      .filter(({ isPath }) => isPath)
-      .flatMap(({ files }) => files.map(({ name }) => name.replace(/(^|\/)(?:\.\/)+/g, '$1')))
-  const ofBefore = new Set(paths(before))
-  return paths(after).filter((path) => ofBefore.has(path))
-}
-
-async function namingOf(inputs: readonly LogInput[], settings: ReadSettings): Promise<Naming> {
+async function namingOf(
+  inputs: readonly LogInput[],
+  settings: ReadSettings,
+): Promise<LogTemplates | 'none'> {
   if (settings.templates !== 'mined') return settings.templates
   for (const file of inputs.flatMap(({ files }) => files)) {
     if (await hasFreeText(file, settings)) return mineInputs(inputs, settings)
   }
-  return new LogTemplates([], settings.mining.masks)
+  return new LogTemplates([])
 }
 
-/** Sees to it that the logs of a class gave a message. */
-async function requireMessages(
+/** @throws OptionError for a class whose logs gave no message */
+function requireMessages(
   logs: LogSet,
-  { logClass, inputs }: { readonly logClass: LogClass; readonly inputs: readonly LogInput[] },
-  { settings, templates }: { readonly settings: ReadSettings; readonly templates: Naming },
-): Promise<void> {
+  logClass: LogClass,
+  { inputs, isDivided }: { readonly inputs: readonly LogInput[]; readonly isDivided: boolean },
+): void {
   // One source is of both.
-  const isDivided = settings.division !== null
-  const { before, after } = membersOf(logs, logs.runTimeUs)
-  const own = isDivided ? [...before, ...after] : { before, after }[logClass]
+  const members = membersOf(logs, logs.runTimeUs)
+  const own = isDivided ? [...members.before, ...members.after] : members[logClass]
   if (own.length > 0 || inputs.length === 0) return
-  // Reads again, alone: notes on both classes do not tell which class's lines they concern.
-  const builder = new LogBuilder()
-  const reader = inputReader(builder, { ...settings, division: null }, { templates })
-  for (const input of inputs) await reader.read([logClass, input])
-  const { lines, skipped } = builder.build().report
-  const [most] = skipped.toSorted((a, b) => b.count - a.count)
-  const given = inputs.map(({ id }) => id).join(', ')
-  if (most === undefined) {
-    const found = lines === 0 ? 'this is empty' : `${counted(lines, 'line')} gave none`
-    throw new OptionError(logClass, given, `logs with messages: ${found}`)
-  }
-  const advice = adviceFor(most.reason, await lookAt(inputs, settings))
+  const files = new Set(inputs.flatMap((input) => input.files.map(({ name }) => name)))
+  const isOwn = ({ first }: SkippedLines) => first.some(({ file = '' }) => files.has(file))
+  const most = greatest(logs.report.skipped.filter(isOwn), ({ count }) => count)
+  const advice = skipAdvice(most?.reason ?? '')
+  const why = most === undefined ? 'these have none' : `${skipText(most)}.${advice && ` ${advice}`}`
   throw new OptionError(
     logClass,
-    given,
-    `logs with messages: none of ${counted(lines, 'line')} gave one; ${skipText(most)}. ${advice.text}`,
-    advice.options,
+    inputs.map(({ id }) => id).join(', '),
+    `logs with messages: ${why}`,
+    optionsIn(advice),
   )
-}
-
-/** Returns the fields of the first file, and its format if it differs from the given one. */
-async function lookAt(
-  inputs: readonly LogInput[],
-  settings: ReadSettings,
-): Promise<Parameters<typeof adviceFor>[1]> {
-  const file = inputs.flatMap(({ files }) => files)[0]
-  if (file === undefined) return { fields: [] }
-  const { head: bytes, chunks } = await file.open(() => {})
-  await closeChunks(chunks)
-  const head = new TextDecoder().decode(bytes)
-  const found = recognizeLogFormat(head, { ...settings, format: 'auto' })
-  const isOther = settings.format !== 'auto' && found !== undefined && found !== settings.format
-  const fields = settings.template.length > 0 ? [] : fieldsOfHead(head, found)
-  return { fields, ...(isOther && settings.template.length === 0 && { format: found }) }
-}
-
-const MAX_FIELDS = 20
-
-/** Names of the fields that a file has by its beginning; none in text. */
-function fieldsOfHead(head: string, format: LogFormat | undefined): readonly string[] {
-  const lines = head.replace(/^\uFEFF/, '').split(/\r?\n/)
-  const first = lines.find((line) => line.trim() !== '') ?? ''
-  let names: string[] = []
-  if (format === 'jsonl') names = Object.keys(parsedObject(first) ?? {})
-  else if (format === 'csv') {
-    names = first.split(delimiterOf(first)).map((name) => name.trim().replace(/^"|"$/g, ''))
-  } else if (format === 'logfmt') {
-    names = logfmtPairs(first)?.map(([key]) => key) ?? []
-  } else if (format === 'otlp' || format === 'json') {
-    names = Array.from(head.matchAll(/"key"\s*:\s*"([^"\\]+)"/g), ([, key]) => String(key))
-  }
-  return [...new Set(names)].slice(0, MAX_FIELDS)
 }

@@ -1,5 +1,3 @@
-// Runs once a line of files of gigabytes: the loops index with `!`.
-import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
 import { inMicros, unitBySize } from '../../traces/readers/span-times.ts'
 import type { LineBytes } from './line-bytes.ts'
@@ -15,8 +13,6 @@ const MS_PER_DAY = 86_400_000
 const US_PER_DAY = MS_PER_DAY * 1000
 /** For dates without a year: a leap year, so that February 29 is a day. */
 const YEAR = 2000
-/** `2015-10-17 21:47:48.`, any byte between date and time. */
-const HEAD_LENGTH = 20
 
 export interface ClockOptions {
   readonly timeZone: string
@@ -35,27 +31,27 @@ export interface ClockOptions {
  */
 export class LogClock {
   readonly #patterns: readonly DatePattern[]
-  readonly #offset: ZoneOffset
+  /** Lead of a time without a zone over UTC, in ms. */
+  readonly #offset: number
   #usPerUnit: number
-  /** The pattern of the time before. */
   #pattern: DatePattern
   #year = YEAR
   #month = 0
   #day = 0
   #lastOfDay = 0
-  /** Parts of the last time on a line: its bytes before the fraction and after it, and their value, in µs. */
-  readonly #head = new DataView(new ArrayBuffer(HEAD_LENGTH))
-  #tail: readonly number[] = []
-  #headUs = Number.NaN
+  /** The second of the last time on a line, and what stands before its fraction and after it. */
+  #second = { head: viewOf(''), tail: viewOf(''), us: Number.NaN }
 
   constructor({ timeZone, dateFormat, timeUnit }: ClockOptions) {
     this.#patterns = dateFormat === 'auto' ? KNOWN_PATTERNS : [datePattern(dateFormat)]
     this.#pattern = this.#patterns[0] as DatePattern
     this.#offset = zoneOffset(timeZone)
+    if (Number.isNaN(this.#offset)) {
+      throw new OptionError('timeZone', timeZone, "'UTC', an offset as '+02:00', or 'CET'")
+    }
     this.#usPerUnit = timeUnit === 'auto' ? Number.NaN : inMicros(timeUnit)
   }
 
-  /** Microseconds of a time that is a number. */
   number(time: number): number {
     if (!Number.isNaN(this.#usPerUnit)) return time * this.#usPerUnit
     const size = Math.abs(time)
@@ -85,34 +81,18 @@ export class LogClock {
 
   /** Works as `text`, for a time on a line. If it lies in the same second as the last, only the fraction is read. */
   onLine(line: LineBytes, from: number, to: number): number {
-    const us = this.#headUs + this.#fraction(line, line.start + from, line.start + to)
-    if (!Number.isNaN(us)) return us
+    const { head, tail, us } = this.#second
+    const first = from + head.byteLength
+    const last = to - tail.byteLength
+    if (first > from && first < last && line.has(head, from) && line.has(tail, last)) {
+      const fractionUs = line.number(first, last) * (FRACTION_US[last - first] ?? Number.NaN)
+      if (fractionUs >= 0) return us + fractionUs
+    }
     const text = line.text(from, to)
-    const [, head = '', tail = ''] = ISO_TIME.exec(text) ?? []
-    this.#headUs = this.text(head.slice(0, -1) + tail)
-    for (const [i, byte] of bytesOf(head).entries()) this.#head.setUint8(i, byte)
-    this.#tail = bytesOf(tail)
+    const [, own = '', rest = ''] = ISO_TIME.exec(text) ?? []
+    const secondUs = this.text(own.slice(0, -1) + rest)
+    this.#second = { head: viewOf(own), tail: viewOf(rest), us: secondUs }
     return this.text(text)
-  }
-
-  /** Returns the fraction between the same head and tail as the time before, in µs; NaN if they differ. */
-  #fraction({ bytes, view }: LineBytes, start: number, end: number): number {
-    const head = this.#head
-    const tail = this.#tail
-    const last = end - tail.length
-    if (last <= start + HEAD_LENGTH) return Number.NaN
-    for (let i = 0; i < HEAD_LENGTH; i += 4) {
-      if (view.getInt32(start + i) !== head.getInt32(i)) return Number.NaN
-    }
-    for (let i = 0; i < tail.length; i++) if (bytes[last + i] !== tail[i]) return Number.NaN
-    let us = 0
-    let weight = 1e5
-    for (let at = start + HEAD_LENGTH; at < last; at++, weight /= 10) {
-      const digit = bytes[at]! - 48
-      if (digit < 0 || digit > 9) return Number.NaN
-      us += digit * weight
-    }
-    return us
   }
 
   #usOf(fields: DateFields): number {
@@ -121,8 +101,7 @@ export class LogClock {
     const ofDay = ((hour * 60 + minute) * 60 + second) * 1e6 + us
     if (month === undefined || day === undefined) return this.#dayOf(ofDay) * US_PER_DAY + ofDay
     const midnight = dayMs(year ?? this.#yearOf(month), month, day)
-    const wallMs = midnight + Math.floor(ofDay / 1000)
-    const offset = zone === undefined ? this.#offset(wallMs) : (fixedOffset(zone) ?? Number.NaN)
+    const offset = zone === undefined ? this.#offset : zoneOffset(zone)
     return (midnight - offset) * 1000 + ofDay
   }
 
@@ -142,12 +121,14 @@ export class LogClock {
   }
 }
 
+function viewOf(ascii: string): DataView {
+  return new DataView(Uint8Array.from(ascii, (char) => char.charCodeAt(0)).buffer)
+}
+
+/** Microseconds of a digit at the end of a fraction, by its length. */
+const FRACTION_US = [1e6, 1e5, 1e4, 1e3, 100, 10, 1, 0.1, 0.01, 0.001]
 /** ISO time up to the fraction, and the text after it. */
 const ISO_TIME = /^([\d-]{10}.[\d:]{8}[.,])\d+(.*)$/
-
-function bytesOf(ascii: string): number[] {
-  return Array.from(ascii, (char) => char.charCodeAt(0))
-}
 
 const LEAST_EPOCH = 1e8
 
@@ -159,51 +140,15 @@ function dayMs(year: number, month: number, day: number): number {
 }
 
 const MS_PER_HOUR = 3_600_000
-const OFFSET = /^([+-])(\d\d):?(\d\d)?(?::(\d\d))?$/
-/** Returns the lead of a wall clock over UTC, in milliseconds, when it shows `wallMs`. */
-type ZoneOffset = (wallMs: number) => number
+const OFFSET = /^([+-])(\d\d):?(\d\d)?$/
 
-/** `Z`, `UTC`, `CET` or `+02:00` in milliseconds ahead of UTC; `undefined` for anything else. */
-function fixedOffset(zone: string): number | undefined {
+/** `Z`, `UTC`, `CET` or `+02:00` in milliseconds ahead of UTC; NaN for anything else. */
+function zoneOffset(zone: string): number {
   const named = ZONE_HOURS[zone]
   if (named !== undefined) return named * MS_PER_HOUR
-  const [, sign, hours, minutes = '0', seconds = '0'] = OFFSET.exec(zone) ?? []
-  if (sign === undefined) return undefined
-  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000
+  const [, sign, hours, minutes = '0'] = OFFSET.exec(zone) ?? []
+  const ms = (Number(hours) * 60 + Number(minutes)) * 60_000
   return sign === '-' ? -ms : ms
-}
-
-/**
- * Returns the offset of a time zone: fixed, or of a name (`Europe/Berlin`). Of an hour that a change of clocks repeats,
- * the earlier reading is taken.
- *
- * @throws OptionError for a zone that is not known
- */
-function zoneOffset(zone: string): ZoneOffset {
-  const fixed = fixedOffset(zone)
-  if (fixed !== undefined) return () => fixed
-  const offsetAt = namedZone(zone)
-  const known = new Map<number, number>()
-  return (wallMs) =>
-    // Two steps reach the offset that holds at the instant itself, not at its reading in UTC.
-    getOrInsert(known, Math.floor(wallMs / MS_PER_HOUR), () => offsetAt(wallMs - offsetAt(wallMs)))
-}
-
-function namedZone(zone: string): (ms: number) => number {
-  let format: Intl.DateTimeFormat
-  try {
-    format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
-  } catch {
-    throw new OptionError(
-      'timeZone',
-      zone,
-      "'UTC', an offset as '+02:00', or a name as 'Europe/Berlin'",
-    )
-  }
-  return (ms) => {
-    const name = format.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value
-    return fixedOffset(name?.replace(/^GMT(?=.)/, '') ?? '') ?? Number.NaN
-  }
 }
 
 /** Date and time of day as written; parts that were not written are missing. */
@@ -306,13 +251,11 @@ function fieldsOf(found: Readonly<Record<string, string>>) {
   if (month === 0) return undefined
   return {
     year: short === undefined ? number('year') : short + (short < 70 ? 2000 : 1900),
-    /** 1 to 12. */
     month,
     day: number('day'),
     hour: hourOf(number('hour') ?? 0, found['half']),
     minute: number('minute') ?? 0,
     second: number('second') ?? 0,
-    /** Microseconds within the second. */
     us: Number((found['fraction'] ?? '').padEnd(6, '0').replace(/^.{6}/, '$&.')),
     /** As it was written: `Z`, `+02:00`, `-0500`. */
     zone: found['zone'],

@@ -25,7 +25,7 @@ const MAX_DEPTH = 6
 const MAX_NESTED = 1 << 16
 
 /** Roles of fields, by their paths and by the given settings. */
-const rolesOf = remembered(({ time, name, value, numbers, instance }: ReadSettings) =>
+const rolesOf = remembered(({ time, name, value, instance }: ReadSettings) =>
   memoized((path: string): DraftRole => {
     const found = roleOf(path)
     const isGiven = (given: string | null | undefined) =>
@@ -42,13 +42,32 @@ const rolesOf = remembered(({ time, name, value, numbers, instance }: ReadSettin
     ) {
       role = undefined
     }
-    if (numbers.length > 0 && role === undefined)
-      role = numbers.includes(path) ? undefined : 'context'
     const isInstance =
       isGiven(instance) || found.key === instance || path === `resource.${instance}`
     return { role: role ?? 'field', rank, key: found.key, isInstance }
   }),
 )
+
+/** Content of one message. */
+export interface LogRecord {
+  readonly line: number
+  readonly timeUs: number
+  /** `undefined` where the path is the instance. */
+  readonly instance: string | undefined
+  /** Service, pod, container and the like that wrote it, a line each. */
+  readonly origin: string
+  readonly name: string
+  /** Whether `name` is free text, of which a template is the name. */
+  readonly isText: boolean
+  /** Writer of the text, which precedes the template; `''` if unknown. */
+  readonly component: string
+  readonly value: number | undefined
+  readonly level: Level | undefined
+  /** Further fields, including its level. */
+  readonly fields: readonly LogField[]
+  /** Fields of the message that reported an exception. */
+  readonly of?: readonly LogField[]
+}
 
 /** Content of one line, from all its layers; inner ones have priority, but for a time of day before a date. */
 export class LogDraft {
@@ -207,6 +226,28 @@ export class LogDraft {
     this.value = undefined
   }
 
+  /** Returns the message that it holds, by the first line of its text. */
+  record(line: number, timeUs: number): LogRecord {
+    const { instance, isText, name: text = '', level, logger = '', stream, fields, value } = this
+    const component = classOf(logger)
+    const end = isText ? text.indexOf('\n') : -1
+    const name = end < 0 ? text : text.slice(0, end).trimEnd()
+    const number =
+      typeof value === 'string' && value.trim() !== '' ? Number(value) : (value ?? undefined)
+    return {
+      line,
+      timeUs,
+      instance,
+      origin: stream + component,
+      name,
+      isText,
+      component,
+      value: number === undefined || typeof number === 'number' ? number : Number.NaN,
+      level,
+      fields: level === undefined ? fields : [...fields, ['level', level]],
+    }
+  }
+
   #timeIs(time: unknown): void {
     const isDate = typeof time === 'number' || HAS_DATE.test(String(time))
     if (this.time !== undefined && !isDate) return
@@ -224,3 +265,11 @@ function requestOf(verb: string | undefined, path: string | undefined): string |
   const route = path.replace(/ HTTP\/[\d.]+$/, '').replace(/[?#].*/s, '')
   return verb === undefined ? route : `${verb} ${route}`
 }
+
+/** `org.apache.hadoop.hdfs.DFSClient` is `DFSClient`; names that are not Java's stay whole. */
+export function classOf(logger: string): string {
+  const last = logger.slice(logger.lastIndexOf('.') + 1)
+  return /^[A-Z]/.test(last) ? last : logger
+}
+
+// Runs once a byte of files of gigabytes: the loops index with `!`.

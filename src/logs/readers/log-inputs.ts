@@ -6,9 +6,7 @@ import {
   type TraceSource,
 } from '../../traces/trace-source.ts'
 
-/** Sources of logs: paths of files or directories, URLs of them, or content in memory. */
-export type LogSource = TraceSource
-export type LogPaths = LogSource | readonly LogSource[]
+export type LogPaths = TraceSource | readonly TraceSource[]
 
 /** Input of one path: a file, or all files below a directory. */
 export interface LogInput {
@@ -17,14 +15,11 @@ export interface LogInput {
   readonly files: readonly OpenableSource[]
   /** Whether the user named this file, rather than its directory. */
   readonly isFile: boolean
-  /** Whether it is a path, and not content in memory. */
-  readonly isPath: boolean
 }
 
-/** Finds the files that paths name. */
 export async function logInputs(paths: LogPaths): Promise<readonly LogInput[]> {
   const inputs: LogInput[] = []
-  for (const source of [paths].flat() as LogSource[]) {
+  for (const source of [paths].flat() as TraceSource[]) {
     const input = await inputOf(source)
     if (inputs.some(({ id }) => id === input.id)) {
       throw new OptionError('paths', input.id, 'each file and directory once')
@@ -34,15 +29,15 @@ export async function logInputs(paths: LogPaths): Promise<readonly LogInput[]> {
   return inputs
 }
 
-async function inputOf(source: LogSource): Promise<LogInput> {
+async function inputOf(source: TraceSource): Promise<LogInput> {
   const isPath = typeof source === 'string' || source instanceof URL
   const below = isPath ? await (await nodeFiles()).filesBelow(source) : undefined
   if (below === undefined) {
     const file = await openSource(source)
-    return { id: file.name, files: [file], isFile: true, isPath }
+    return { id: file.name, files: [file], isFile: true }
   }
   const name = source instanceof URL ? decodeURIComponent(source.pathname) : String(source)
   if (below.length === 0) throw new OptionError('paths', name, 'a directory with files in it')
   const id = name.replace(/(.)[\\/]+$/, '$1')
-  return { id, files: await Promise.all(below.map(openSource)), isFile: false, isPath }
+  return { id, files: await Promise.all(below.map(openSource)), isFile: false }
 }

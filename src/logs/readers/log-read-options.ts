@@ -11,7 +11,7 @@ import {
 } from '../../core/options.ts'
 import type { DerivedStates } from '../features/log-builder.ts'
 import { readDivision } from './divided-logs.ts'
-import { LogTemplates, MINING_OPTIONS, type MiningOptions } from './drain/log-templates.ts'
+import { LogTemplates } from './drain/log-templates.ts'
 import { LogClock, TIME_UNITS } from './log-clock.ts'
 
 export const LOG_FORMATS = ['jsonl', 'csv', 'logfmt', 'text', 'log4j', 'otlp', 'json'] as const
@@ -26,18 +26,14 @@ export const LOG_FIELD_OPTIONS = defineOptions({
   name: optionalText(
     'Field of names; by default event, name, msg, message or body, of which the last three are free text',
   ),
-  value: custom<string | readonly string[]>({
+  value: text({
     default: 'value',
-    sentence:
-      'Field that makes a message a state message; with several, each is a state variable name.field, besides the event',
-    accepts: (value) => [value].flat().every((one) => typeof one === 'string'),
-    expected: 'the name of a field, or a list of them',
+    sentence: 'Field that makes a message a state message',
+    flag: null,
   }),
-  instance: optionalText('Same as `instance`'),
 })
 export type LogFields = Partial<OptionsOf<typeof LOG_FIELD_OPTIONS>>
 
-/** Options of `loadLogs`. */
 export const LOG_READ_OPTIONS = defineOptions({
   format: oneOf(['auto', ...LOG_FORMATS], {
     default: 'auto',
@@ -81,13 +77,12 @@ export const LOG_READ_OPTIONS = defineOptions({
       value !== null &&
       Object.values(value).every((one) => typeof one === 'function'),
     expected: 'an object of functions',
-    parse: derivedStates,
   }),
   fields: custom<LogFields>({
     default: {},
-    sentence: 'Fields of JSON lines, logfmt and CSV that hold time, name, value and instance',
+    sentence: 'Fields of JSON lines, logfmt and CSV that hold time, name and value',
     accepts: (value) => typeof value === 'object' && value !== null,
-    expected: 'an object { time, name, value, instance }',
+    expected: 'an object { time, name, value }',
     parse: logFields,
   }),
   template: custom<RegExp | string | readonly (RegExp | string)[] | null>({
@@ -107,15 +102,9 @@ export const LOG_READ_OPTIONS = defineOptions({
       value === null || value === 'mined' || value === 'none' || value instanceof LogTemplates,
     expected: "'mined', 'none' or LogTemplates",
   }),
-  mining: custom<MiningOptions>({
-    default: {},
-    sentence: 'Options of mineLogTemplates',
-    accepts: (value) => typeof value === 'object' && value !== null,
-    expected: 'options of mineLogTemplates',
-  }),
   timeZone: text({
     default: 'UTC',
-    sentence: "Time zone of dates without one: 'UTC', '+02:00', 'Europe/Berlin'",
+    sentence: "Time zone of dates without one: 'UTC', '+02:00', 'CET'",
     flag: 'time-zone <zone>',
   }),
   dateFormat: text({
@@ -146,17 +135,8 @@ export function readSettings(given: LogReadOptions) {
     throw new OptionError('format', format, "'text', which `template` is for")
   }
   const grouped = template.some(({ source }) => source.includes('(?<instance>'))
-  const instance = options.instance ?? fields.instance ?? (grouped ? 'instance' : 'path')
-  if (fields.instance !== null && instance !== fields.instance) {
-    throw new OptionError(
-      'instance',
-      instance,
-      'the field that `fields.instance` names, or only one of the two',
-    )
-  }
-  const { value } = fields
+  const instance = options.instance ?? (grouped ? 'instance' : 'path')
   const division = readDivision(options)
-  const isOneValue = typeof value === 'string'
   const settings = {
     timeZone,
     dateFormat,
@@ -165,9 +145,6 @@ export function readSettings(given: LogReadOptions) {
     format: template.length > 0 ? 'text' : format,
     /** The field, `undefined` for the path. */
     instance: instance === 'path' ? undefined : instance,
-    /** Whether a table without that field cannot be read. */
-    needsInstance: true,
-    /** Division of messages into instances and classes, if any. */
     division,
     /** Whether each path is a log of its own, whatever windows it is cut into. */
     isByPath: options.instance === 'path',
@@ -181,13 +158,8 @@ export function readSettings(given: LogReadOptions) {
     /** The fields of times and names, `null` for those that are usual. */
     time: fields.time,
     name: fields.name,
-    /** The field that makes a state message. */
-    value: isOneValue ? value : undefined,
-    /** Fields that are state variables in addition to an event. */
-    numbers: isOneValue ? [] : value,
+    value: fields.value,
     templates: templates ?? 'mined',
-    mining: readOptions(MINING_OPTIONS, options.mining, 'mining.'),
-    /** Whether a field of this name holds free text. */
     isText: (field: string) =>
       FREE_TEXT.has(field) || (templates !== null && field === fields.name),
   }
@@ -197,81 +169,34 @@ export function readSettings(given: LogReadOptions) {
 }
 
 function templatesOf(template: Required<LogReadOptions>['template']): readonly RegExp[] {
-  if (template === null) return []
-  const all = typeof template === 'string' || template instanceof RegExp ? [template] : template
-  return all.map((one) => {
-    const compiled = compiledTemplate(one)
-    const has = (group: string) => compiled.source.includes(`(?<${group}>`)
-    const missing = [
-      !has('time') && 'a group (?<time>…)',
-      !has('name') && !has('message') && 'a group (?<name>…) or (?<message>…)',
-    ].find((group) => group !== false)
-    if (missing === undefined) return compiled
-    throw new OptionError('template', one, `a regular expression with ${missing}`)
+  return ([template ?? []].flat() as (RegExp | string)[]).map((given) => {
+    const { source, flags } = typeof given === 'string' ? { source: given, flags: '' } : given
+    let compiled: RegExp
+    try {
+      // With these flags a match would begin where that of the previous line ended.
+      compiled = new RegExp(source, flags.replace(/[gy]/g, ''))
+    } catch (error) {
+      const wanted = `a regular expression that JavaScript can read: ${(error as Error).message}`
+      throw new OptionError('template', given, wanted)
+    }
+    const has = (group: string) => source.includes(`(?<${group}>`)
+    const isNamed = has('name') || has('message')
+    if (has('time') && isNamed) return compiled
+    const missing = isNamed ? 'a group (?<time>…)' : 'a group (?<name>…) or (?<message>…)'
+    throw new OptionError('template', given, `a regular expression with ${missing}`)
   })
 }
 
-function compiledTemplate(template: RegExp | string): RegExp {
-  if (template instanceof RegExp) {
-    // With these flags a match would begin where that of the previous line ended.
-    return new RegExp(template.source, template.flags.replace(/[gy]/g, ''))
-  }
-  try {
-    return new RegExp(template)
-  } catch (error) {
-    throw new OptionError(
-      'template',
-      template,
-      `a regular expression that JavaScript can read: ${(error as Error).message}`,
-    )
-  }
-}
+const ROLES: readonly string[] = ['time', 'name', 'value']
 
-const OPERATORS: Readonly<Record<string, (a: number, b: number) => number>> = {
-  '/': (a, b) => a / b,
-  '*': (a, b) => a * b,
-  '+': (a, b) => a + b,
-  '-': (a, b) => a - b,
-}
-
-/** Reads `NAME = A / B`; names may have signs in them that no spaces surround. */
-function derivedStates(given: string, others: DerivedStates): DerivedStates {
-  const [, name = '', left = '', sign = '', right = ''] =
-    /^\s*(.+?)\s*=\s*(.+?)\s+([-/*+])\s+(.+?)\s*$/.exec(given) ?? []
-  const compute = OPERATORS[sign]
-  if (compute === undefined) {
-    throw new FlowdeltaError("Say 'NAME = A / B', with spaces around the sign.", {}, 'option')
-  }
-  const value = (of: (variable: string) => number, term: string) =>
-    Number.isNaN(Number(term)) ? of(term) : Number(term)
-  return { ...others, [name]: (of) => compute(value(of, left), value(of, right)) }
-}
-
-const ROLES: readonly string[] = ['time', 'name', 'value', 'instance']
-
-/** Reads `time=ts,name=msg,value=latency,value=bytes`: which fields of records hold what. */
+/** Reads `time=ts,name=msg,value=latency`: which fields of records hold what. */
 function logFields(given: string): LogFields {
-  const roles = new Map<string, string[]>()
-  for (const pair of given.split(',')) {
-    const at = pair.indexOf('=')
-    const role = pair.slice(0, Math.max(0, at)).trim()
-    const field = pair.slice(at + 1).trim()
-    if (!ROLES.includes(role) || field === '') {
-      throw new FlowdeltaError(
-        `${JSON.stringify(pair)} is none of time=FIELD, name=FIELD, value=FIELD, instance=FIELD.`,
-        {},
-        'option',
-      )
-    }
-    const fields = roles.get(role) ?? []
-    if (fields.length > 0 && role !== 'value') {
-      throw new FlowdeltaError(`Give ${role}=… once.`, {}, 'option')
-    }
-    roles.set(role, [...fields, field])
-  }
-  const single = Array.from(roles, ([role, fields]) => [
-    role,
-    fields.length === 1 ? fields[0] : fields,
-  ])
-  return Object.fromEntries(single)
+  const pairs = given.split(',').map((pair) => pair.split('=', 2).map((part) => part.trim()))
+  const wrong = pairs.find(([role = '', field = '']) => !ROLES.includes(role) || field === '')
+  if (wrong === undefined) return Object.fromEntries(pairs)
+  throw new FlowdeltaError(
+    `${JSON.stringify(wrong.join('='))} is none of time=FIELD, name=FIELD, value=FIELD.`,
+    {},
+    'option',
+  )
 }

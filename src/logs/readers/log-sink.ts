@@ -1,61 +1,17 @@
 import { getOrInsert } from '../../core/entries.ts'
-import { describePlace } from '../../core/errors.ts'
+import { describePlace, type OptionAdvice } from '../../core/errors.ts'
 import { memoized } from '../../core/remembered.ts'
 import { grouped } from '../../core/words.ts'
-import type { Level } from '../features/features.ts'
 import type { FieldVariables, LogField } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { SkippedLines } from '../features/log-report.ts'
 import type { LogClass } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
-import { type TemplateMatch, type TemplateMatcher, templateName } from './drain/log-templates.ts'
+import { type TemplateMatcher, templateName } from './drain/log-templates.ts'
 import type { LineBytes } from './line-bytes.ts'
-import { type LinePlan, valueIn } from './line-plans.ts'
-import type { LogFormat } from './log-read-options.ts'
+import { type LinePlan, recordOf, type Said, valueIn } from './line-plans.ts'
+import type { LogRecord } from './log-draft.ts'
 
-/** Content of one message, as the reader of a format found it. */
-export interface LogRecord {
-  readonly line: number
-  readonly timeUs: number
-  /** `undefined` where the path is the instance. */
-  readonly instance?: string | undefined
-  /** Service, pod, container and the like that wrote it, a line each. */
-  readonly origin?: string | undefined
-  readonly name: string
-  /** Whether `name` is free text, of which a template is the name. */
-  readonly isText: boolean
-  /** Writer of the text, if known: it precedes the template. */
-  readonly component?: string | undefined
-  readonly value?: number | undefined
-  readonly level?: Level | undefined
-  /** Further fields, including its level. */
-  readonly fields?: readonly LogField[] | undefined
-  /** Fields of the message that reported an exception. */
-  readonly of?: readonly LogField[] | undefined
-}
-
-/** Returns the message of a line of a plan. */
-export function recordOf(
-  plan: LinePlan,
-  line: LineBytes,
-  { timeUs, value }: Pick<LogRecord, 'timeUs' | 'value'>,
-): LogRecord {
-  const { name, instance, isText, component, level, stream } = plan
-  return {
-    line: line.lineNumber,
-    timeUs,
-    instance: instance && String(valueIn(line, instance)),
-    origin: stream + component,
-    name: String(valueIn(line, name)),
-    isText,
-    component,
-    value,
-    level,
-    fields: plan.fields.map(([key, said]) => [key, valueIn(line, said)]),
-  }
-}
-
-/** Takes the message of a line of a plan. */
 export type Taker = (line: LineBytes, timeUs: number, value: number | undefined) => void
 
 /** Receiver of everything that the reader of a format finds in one file. */
@@ -76,7 +32,6 @@ export function onlyMessages(record: LogSink['record']): LogSink {
   return { record, skip() {}, skipFile() {}, countLines() {} }
 }
 
-/** Open file with its reader. */
 export interface LogFile {
   readonly name: string
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>
@@ -99,14 +54,6 @@ export const SKIPPED = {
   tooLong: 'is longer than 16 MB',
 } as const
 
-type LogAdvice = ReturnType<typeof advise>
-
-/** Returns a sentence without its full stop, `''` where nothing can be done; options are named between backticks. */
-function advise(text: string) {
-  const names = Array.from(text.matchAll(/`([\w.]+)`/g), ([, name = '']) => name)
-  return { text, options: Object.fromEntries(names.map((name) => [name, null])) }
-}
-
 const ADVICE: Readonly<Record<string, string>> = {
   [SKIPPED.beforeFirst]:
     'Say how times are written with `dateFormat`, or how lines are made with `template`',
@@ -122,10 +69,16 @@ const ADVICE: Readonly<Record<string, string>> = {
   [SKIPPED.broken]: 'Look at the line, or give another `format`',
 }
 
-/** Returns advice about lines that gave no message for a reason; an empty text if nothing helps. */
-export function skipAdvice(reason: string): LogAdvice {
-  // The part after a semicolon applies to some files only.
-  return advise(ADVICE[reason.split(';', 1)[0] ?? ''] ?? '')
+/** Returns advice about lines that gave no message: a sentence without its full stop, `''` where nothing can be done. */
+export function skipAdvice(reason: string): string {
+  return ADVICE[reason] ?? ''
+}
+
+/** Returns the options that a sentence names between backticks. */
+export function optionsIn(text: string): OptionAdvice {
+  return Object.fromEntries(
+    Array.from(text.matchAll(/`([\w.]+)`/g), ([, name = '']) => [name, null]),
+  )
 }
 
 /** Returns why lines were skipped, how many, and which was the first: `has no time … (3, as in a.log:7)`. */
@@ -137,22 +90,6 @@ export function skipText({ reason, count, first }: SkippedLines): string {
 /** Whether lines that were skipped for a reason say something that is lost. */
 export function isLost(reason: string): boolean {
   return reason !== SKIPPED.continuation && reason !== SKIPPED.half
-}
-
-/** Returns advice for logs with certain fields, and maybe of another format than given. */
-export function adviceFor(
-  reason: string,
-  { fields, format }: { readonly fields: readonly string[]; readonly format?: LogFormat },
-): LogAdvice {
-  if (format !== undefined) {
-    return advise(`Leave \`format\` out: by their content they are ${format}`)
-  }
-  if (reason === SKIPPED.noInstance && fields.length === 0) {
-    return advise('Text has no fields: name a group of `template` with `instance`, or leave it out')
-  }
-  const { text, options } = skipAdvice(reason)
-  const known = fields.length === 0 ? '' : `; there are ${fields.join(', ')}`
-  return { text: `${text === '' ? 'Give other logs' : text}${known}`, options }
 }
 
 interface WriterOptions {
@@ -183,87 +120,61 @@ export class LogWriter implements LogSink {
 
   /** Returns the function that takes messages of a plan: names are looked up now, not for each message. */
   taker(plan: LinePlan): Taker {
-    const { name: said, instance: whose, isText, free, component, level } = plan
-    const { builder, matcher, divided, pathInstance, fields } = this.#options
-    const text = String(said.text)
-    const found = isText ? matcher?.match(component, text) : undefined
-    const byRecord: Taker = (line, timeUs, value) => {
-      this.record(recordOf(plan, line, { timeUs, value }))
-    }
+    const { name: said, instance: whose, record, free } = plan
+    const { divided, pathInstance } = this.#options
+    const kindOf = memoized((name: string) => this.#kindOf({ ...record, name }))
+    const kind = kindOf(String(said.text))
     // Divisions go by the fields of records, and text that no template has is told.
-    const isUnknown = isText && matcher !== undefined && found === undefined
-    if (divided !== undefined || isUnknown) return byRecord
-    const states = found === undefined ? [] : this.#statesOf(found.match)
+    if (divided !== undefined || kind === undefined) {
+      return (line, timeUs, value) => this.record(recordOf(plan, line, { timeUs, value }))
+    }
     const [start] = said.at ?? [0]
     const numbers = free.flatMap(([from, to], i) => {
-      const code = states[i] ?? -1
+      const code = kind.states[i] ?? -1
       return code < 0 ? [] : [{ from: start + from, to: start + to, code }]
     })
-    // Names whose digits tell them apart.
-    const isOneName = found !== undefined || said.at === undefined
-    const named = memoized((name: string) => ({
-      code: plan.value === undefined ? builder.eventCode(name) : builder.stateCode(name),
-      event: fields.of(name),
-      columns: plan.fields.map(() => undefined as ReturnType<FieldVariables['column']>),
-    }))
-    const only = isOneName ? named(found?.match.name ?? templateName(component, text)) : undefined
+    // Without a template, digits tell names apart.
+    const isOneName = kind.hasTemplate || said.at === undefined
+    const isOfPath = pathInstance >= 0 || record.instance === undefined
+    const keys = record.fields.map(([key]) => key)
+    let current: LineBytes
+    const valueAt = (i: number) => valueIn(current, plan.fields[i] as Said)
     return (line, timeUs, value) => {
-      const isOfPath = pathInstance >= 0 || whose === undefined
       const instance = isOfPath ? pathInstance : this.#instanceCode(String(valueIn(line, whose)))
-      if (instance < 0) {
-        byRecord(line, timeUs, value)
+      const own = isOneName ? kind : kindOf(String(valueIn(line, said)))
+      if (own === undefined || instance < 0) {
+        this.record(recordOf(plan, line, { timeUs, value }))
         return
       }
-      const {
-        code: own,
-        event,
-        columns,
-      } = only ?? named(templateName(component, String(valueIn(line, said))))
-      if (value === undefined) builder.event(instance, own, timeUs, level)
-      else builder.state(instance, own, timeUs, value)
+      this.#log(own, instance, { timeUs, value, level: record.level })
       for (const { from, to, code } of numbers) {
-        builder.state(instance, code, timeUs, line.number(from, to))
+        this.#options.builder.state(instance, code, timeUs, line.number(from, to))
       }
-      if (columns.length === 0) return
-      event.messages++
-      const moment = { instance, timeUs }
-      for (let i = 0; i < columns.length; i++) {
-        const [key, one] = plan.fields[i]!
-        columns[i] ??= fields.column(event, [key, valueIn(line, one)])
-        const column = columns[i]
-        if (column === undefined || fields.passOver(column, typeof one.text)) continue
-        fields.put(column, valueIn(line, one), moment)
-      }
+      if (keys.length === 0) return
+      current = line
+      this.#options.fields.take(own.fields, keys, { instance, timeUs, valueAt })
     }
   }
 
   record(record: LogRecord): void {
-    const { timeUs, isText, value, level, fields = [], component = '' } = record
-    const { builder, matcher, source } = this.#options
-    const found = isText ? matcher?.match(component, record.name) : undefined
-    if (isText && matcher !== undefined && found === undefined) {
-      this.#refuse(record, SKIPPED.noTemplate)
+    const { timeUs, fields } = record
+    const { builder, source } = this.#options
+    const kind = this.#kindOf(record)
+    const instance = kind === undefined || Number.isNaN(timeUs) ? -1 : this.#instanceOf(record)
+    if (kind === undefined || instance < 0) {
+      const reason = kind === undefined ? SKIPPED.noTemplate : SKIPPED.noInstance
+      this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : reason, record.line, record.name)
       return
     }
-    const name = found?.match.name ?? templateName(component, record.name)
-    const own = value === undefined ? builder.eventCode(name) : builder.stateCode(name)
-    const instance = Number.isNaN(timeUs) ? -1 : this.#instanceOf(record)
-    if (instance < 0) {
-      this.#refuse(record, SKIPPED.noInstance)
-      return
-    }
-    if (value === undefined) builder.event(instance, own, timeUs, level)
-    else builder.state(instance, own, timeUs, value)
-    const states = found === undefined ? [] : this.#statesOf(found.match)
-    for (const [i, code] of states.entries()) {
-      if (code >= 0) builder.state(instance, code, timeUs, Number(found?.values[i]))
+    this.#log(kind, instance, record)
+    for (const [i, code] of kind.states.entries()) {
+      if (code >= 0) builder.state(instance, code, timeUs, Number(kind.values[i]))
     }
     const all = source === undefined ? fields : [...fields, ['source', source] as const]
-    if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
-  }
-
-  #refuse({ timeUs, line, name }: LogRecord, reason: string): void {
-    this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : reason, line, name)
+    if (all.length === 0) return
+    const keys = all.map(([key]) => key)
+    const valueAt = (i: number) => (all[i] as LogField)[1]
+    this.#options.fields.take(kind.fields, keys, { instance, timeUs, valueAt })
   }
 
   skip(reason: string, line: number, text: string, count = 1): void {
@@ -279,6 +190,45 @@ export class LogWriter implements LogSink {
     this.#options.builder.notes.lines += count
   }
 
+  #log(
+    { code }: { readonly code: number },
+    instance: number,
+    { timeUs, value, level }: Pick<LogRecord, 'timeUs' | 'value' | 'level'>,
+  ): void {
+    const { builder } = this.#options
+    if (value === undefined) builder.event(instance, code, timeUs, level)
+    else builder.state(instance, code, timeUs, value)
+  }
+
+  /** Returns the variables that messages of a kind belong to; undefined for text that no template has. */
+  #kindOf({
+    name,
+    isText,
+    component,
+    value,
+  }: Pick<LogRecord, 'name' | 'isText' | 'component' | 'value'>) {
+    const { builder, matcher } = this.#options
+    const { match, values = [] } = (isText && matcher?.match(component, name)) || {}
+    if (isText && matcher !== undefined && match === undefined) return undefined
+    const full = match?.name ?? templateName(component, name)
+    const code = value === undefined ? builder.eventCode(full) : builder.stateCode(full)
+    // The states of a template get their numbers with its event, when it is first met.
+    if (match !== undefined && match.states.length < match.wildcards.length) {
+      match.states.push(
+        ...match.wildcards.map((place) =>
+          place === 0 ? -1 : builder.stateCode(`${match.name} #${place}`),
+        ),
+      )
+    }
+    return {
+      code,
+      fields: this.#options.fields.of(full),
+      states: match?.states ?? [],
+      values,
+      hasTemplate: match !== undefined,
+    }
+  }
+
   #instanceOf(record: LogRecord): number {
     const { pathInstance, divided, id = '', logClass } = this.#options
     if (divided === undefined && pathInstance >= 0) return pathInstance
@@ -290,15 +240,5 @@ export class LogWriter implements LogSink {
   #instanceCode(id: string): number {
     const { builder, logClass } = this.#options
     return getOrInsert(this.#instances, id, () => builder.instanceCode(logClass, id))
-  }
-
-  /** Returns the codes of the states of a template, which are given with its event's when it is first met. */
-  #statesOf(match: TemplateMatch): readonly number[] {
-    const { builder } = this.#options
-    if (match.states.length === match.wildcards.length) return match.states
-    for (const place of match.wildcards) {
-      match.states.push(place === 0 ? -1 : builder.stateCode(`${match.name} #${place}`))
-    }
-    return match.states
   }
 }

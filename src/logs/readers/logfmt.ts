@@ -1,4 +1,3 @@
-/** Part of a line: its name and its value. */
 export type Pair = readonly [key: string, value: string]
 
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"'

@@ -1,12 +1,10 @@
 import { getOrInsert } from '../../core/entries.ts'
-import type { OpenableSource } from '../../traces/trace-source.ts'
 import { LineBytes } from './line-bytes.ts'
-import { closestLayout } from './line-layouts.ts'
-import { classOf, type LinePlan, type Said, valueIn, withLevel } from './line-plans.ts'
+import { type LinePlan, recordOf, type Said, valueIn } from './line-plans.ts'
 import type { LogClock } from './log-clock.ts'
-import type { LogDraft } from './log-draft.ts'
+import type { LogDraft, LogRecord } from './log-draft.ts'
 import type { LogFormat, ReadSettings } from './log-read-options.ts'
-import { type LogRecord, type LogSink, recordOf, SKIPPED, type Taker } from './log-sink.ts'
+import { type LogSink, SKIPPED, type Taker } from './log-sink.ts'
 import { StackFollower, type Thrown, thrownIn } from './thrown.ts'
 
 export interface LineOptions {
@@ -15,13 +13,11 @@ export interface LineOptions {
   readonly clock: LogClock
   /** Format of the lines: any, or only JSON, pairs, or text. */
   readonly format: LogFormat
-  /** The file, if all of it is read. */
-  readonly source?: OpenableSource | undefined
 }
 
 /** Lines of one origin, such as a container, among those of others. */
 export class Stream {
-  readonly stack = new StackFollower(() => (this.message?.isText ? this.message.name : ''))
+  readonly stack = new StackFollower()
   /** The beginning of a line that was cut. */
   partial = ''
   /** The first of two lines that make one message. */
@@ -36,6 +32,7 @@ export class Stream {
   get message(): LogRecord | undefined {
     if (this.#plan !== undefined) {
       this.message = recordOf(this.#plan, this.#line, { timeUs: this.#timeUs, value: undefined })
+      this.stack.begin(this.#message?.isText ? this.#message.name : '')
     }
     return this.#message
   }
@@ -45,9 +42,8 @@ export class Stream {
     this.#plan = undefined
   }
 
-  /** Makes a line of a plan the message. */
+  /** Makes a line of a plan, which names no exception, the message. */
   follow(plan: LinePlan, line: LineBytes, timeUs: number): void {
-    this.stack.beginPlain()
     this.#plan = plan
     this.#line.set(line.bytes, line.start, line.end)
     this.#timeUs = timeUs
@@ -59,7 +55,6 @@ export class Stream {
   }
 }
 
-/** A line, and where it stood. */
 export interface Place {
   readonly line: number
   readonly text: () => string
@@ -67,7 +62,6 @@ export interface Place {
 
 /** Formats of which each line is a record. */
 export const RECORDS: ReadonlySet<LogFormat> = new Set(['jsonl', 'logfmt'])
-const MAX_EXAMPLES = 5
 /**
  * Hands on messages and the exceptions that they and later lines name; a line that begins no message belongs to
  * the previous one of its stream. A thrown exception is an event of its own, `threw IOException: No space left`, once a
@@ -83,9 +77,8 @@ export class MessageStreams {
   #messages = 0
   /** Lines that begin no message, and look like no stack either. */
   #unread = 0
-  /** Number of these that do not count as skipped yet. */
-  #doubtful = 0
-  readonly #examples: { readonly line: number; readonly text: string }[] = []
+  /** The first of these that do not count as skipped yet, and their number. */
+  #doubtful = { line: 0, text: '', count: 0 }
 
   constructor(options: LineOptions) {
     this.#options = options
@@ -103,30 +96,25 @@ export class MessageStreams {
   /** Takes a complete message. If `isTimeless`, it gets the time of the one before it. */
   take(draft: LogDraft, { line, text }: Place): void {
     const { sink } = this.#options
-    const { instance, isText, name, level, logger, fields } = draft
     if (draft.isPartial) {
       sink.skip(SKIPPED.continuation, line, text())
       return
     }
     const timeUs = draft.time === undefined && draft.isTimeless ? this.#lastUs : this.#timeUs(draft)
-    const value = draft.value === undefined ? undefined : numberOf(draft.value)
-    if (name === undefined) sink.skip(SKIPPED.noName, line, text())
+    const record = draft.record(line, timeUs ?? Number.NaN)
+    if (draft.name === undefined) sink.skip(SKIPPED.noName, line, text())
     else if (timeUs === undefined) sink.skip(SKIPPED.noTime, line, text())
-    else if (Number.isNaN(value)) sink.skip(SKIPPED.noNumber, line, text())
+    else if (Number.isNaN(record.value)) sink.skip(SKIPPED.noNumber, line, text())
     else {
-      const end = isText ? name.indexOf('\n') : -1
-      const said = end < 0 ? name : name.slice(0, end).trimEnd()
-      const component = logger === undefined ? '' : classOf(logger)
       const stream = this.of(draft.stream)
-      const of = { line, timeUs, instance, origin: draft.stream + component, component }
-      const record = { ...of, name: said, isText, value, level, fields: withLevel(fields, level) }
       stream.message = record
       this.#messages++
       sink.record(record)
       // A line without a time is one skipped line, whatever else it says.
       if (Number.isNaN(timeUs)) return
-      this.#threw(stream, line, stream.stack.begin(isText ? said : ''))
-      this.#thrown(stream, draft, { line, more: end < 0 ? '' : name.slice(end + 1) })
+      const end = draft.isText ? draft.name.indexOf('\n') : -1
+      this.#threw(stream, line, stream.stack.begin(draft.isText ? record.name : ''))
+      this.#thrown(stream, draft, { line, more: end < 0 ? '' : draft.name.slice(end + 1) })
     }
   }
 
@@ -136,23 +124,18 @@ export class MessageStreams {
     const stream = this.of(plan.stream)
     if (stream.isOpen) return false
     const timeUs = sink.isTimeless === true ? 0 : this.#timeIn(line, plan.time)
-    const value = plan.value && numberOf(valueIn(line, plan.value))
+    const value = plan.record.value === undefined ? undefined : Number(valueIn(line, plan.value))
     if (Number.isNaN(timeUs) || Number.isNaN(value)) return false
     this.#lastUs = timeUs
     this.#messages++
     stream.follow(plan, line, timeUs)
-    const take = this.#takers[plan.id] ?? this.#takerOf(plan)
-    take(line, timeUs, value)
+    if (sink.taker === undefined) sink.record(recordOf(plan, line, { timeUs, value }))
+    else {
+      const take = this.#takers[plan.id] ?? sink.taker(plan)
+      this.#takers[plan.id] = take
+      take(line, timeUs, value)
+    }
     return true
-  }
-
-  #takerOf(plan: LinePlan): Taker {
-    const { sink } = this.#options
-    const taker: Taker =
-      sink.taker?.(plan) ??
-      ((line, timeUs, value) => sink.record(recordOf(plan, line, { timeUs, value })))
-    this.#takers[plan.id] = taker
-    return taker
   }
 
   #timeIn(line: LineBytes, time: Said): number {
@@ -182,17 +165,24 @@ export class MessageStreams {
       this.#threw(stream, line, stack.add({ className: thrownType, message }))
     }
     // An error without a type.
-    if (thrown === undefined || stack.hasFound) return
+    if (thrown === undefined || stack.knows()) return
     this.#threw(stream, line, stack.add(thrownIn(thrown.split('\n', 1)[0] ?? '')))
   }
 
   #threw({ message }: Stream, line: number, thrown: readonly Thrown[] = []): void {
     if (message === undefined) return
-    const { timeUs, instance, origin, fields: of } = message
-    const record = { line, timeUs, instance, origin, isText: true, level: 'error', of } as const
     for (const { className, message: name } of thrown) {
-      const component = `threw ${className}`
-      this.#options.sink.record({ ...record, name, component, fields: withLevel([], 'error') })
+      this.#options.sink.record({
+        ...message,
+        line,
+        name,
+        component: `threw ${className}`,
+        isText: true,
+        value: undefined,
+        level: 'error',
+        fields: [['level', 'error']],
+        of: message.fields,
+      })
     }
   }
 
@@ -213,23 +203,16 @@ export class MessageStreams {
     else if (isRecords) sink.skip(SKIPPED.broken, line, text())
     else {
       this.#unread++
-      this.#doubtful++
-      if (this.#examples.length < MAX_EXAMPLES) this.#examples.push({ line, text: text() })
+      if (this.#doubtful.count === 0) this.#doubtful = { line, text: text(), count: 0 }
+      this.#doubtful.count++
     }
   }
 
   /** Ends after the last line. If most lines begin no message, they do not belong to messages either. */
   end(): void {
-    const { sink, settings } = this.#options
-    const examples = this.#examples
-    const isMost = this.#unread > this.#messages
-    const texts = isMost ? examples.map(({ text }) => text) : []
-    const closest = closestLayout(texts, settings.dateFormat)
-    const unread = closest === undefined ? SKIPPED.unread : `${SKIPPED.unread}; ${closest}`
-    const reason = isMost ? unread : SKIPPED.continuation
-    for (const [i, { line, text }] of examples.entries()) {
-      sink.skip(reason, line, text, i < examples.length - 1 ? 1 : this.#doubtful - i)
-    }
+    const { line, text, count } = this.#doubtful
+    const reason = this.#unread > this.#messages ? SKIPPED.unread : SKIPPED.continuation
+    if (count > 0) this.#options.sink.skip(reason, line, text, count)
   }
 
   /** Returns the time of a message; `undefined` if it has none, NaN if that cannot be read. */
@@ -242,9 +225,4 @@ export class MessageStreams {
     this.#lastUs = Number.isNaN(timeUs) && outerTime !== undefined ? usOf(outerTime) : timeUs
     return this.#lastUs
   }
-}
-
-function numberOf(value: unknown): number {
-  if (typeof value === 'number') return value
-  return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN
 }

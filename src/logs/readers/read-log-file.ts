@@ -6,7 +6,6 @@ import { columnNames, delimiterOf, hasColumn, readCsvLog } from './csv-log.ts'
 import { parsedObject } from './json-object.ts'
 import { holdsRecords, readJsonRecords } from './json-records.ts'
 import { endOfLine, LineBytes } from './line-bytes.ts'
-import { closestLayout } from './line-layouts.ts'
 import { BEGINS_WITH_PAIR, LineReader } from './line-reader.ts'
 import { LogClock } from './log-clock.ts'
 import { LOG_FORMATS, type LogFormat, type ReadSettings } from './log-read-options.ts'
@@ -28,11 +27,11 @@ export async function readLogFile(
   if (isEmpty || format === undefined) {
     await closeChunks(chunks)
     if (isEmpty) return
-    if (isRequired) throw unknownFormat(head, source.name, settings)
+    if (isRequired) throw unknownFormat(head, source.name)
     sink.skipFile()
     return
   }
-  await readInFormat(format, { name: source.name, chunks, sink }, { settings, head, source })
+  await readInFormat(format, { name: source.name, chunks, sink }, { settings, head })
 }
 
 /** Whether a file has free text, by its beginning. */
@@ -64,15 +63,11 @@ async function opened(source: OpenableSource, settings: ReadSettings) {
 async function readInFormat(
   format: LogFormat,
   file: LogFile,
-  {
-    settings,
-    head,
-    source,
-  }: { readonly settings: ReadSettings; readonly head: string; readonly source?: OpenableSource },
+  { settings, head }: { readonly settings: ReadSettings; readonly head: string },
 ): Promise<void> {
   const clock = new LogClock(settings)
-  const reader = new LineReader({ sink: file.sink, settings, clock, format, source })
-  if (format === 'csv') await readCsvLog(file, reader, { settings, head })
+  const reader = new LineReader({ sink: file.sink, settings, clock, format })
+  if (format === 'csv') await readCsvLog(file, reader, head)
   else if (format === 'json' || format === 'otlp') await readJsonRecords(file, reader)
   else {
     await readLines(file, (text, line) => reader.line(text, line), reader)
@@ -80,10 +75,9 @@ async function readInFormat(
   reader.end()
 }
 
-function unknownFormat(head: string, file: string, { dateFormat }: ReadSettings): TraceFormatError {
-  const closest = closestLayout(linesOf(head).slice(0, LINES), dateFormat)
+function unknownFormat(head: string, file: string): TraceFormatError {
   return new TraceFormatError(
-    `This is in no log format that is known; it begins ${beginning(head)}${closest === undefined ? '' : `, and ${closest}`}`,
+    `This is in no log format that is known; it begins ${beginning(head)}`,
     { file },
     `Known formats are ${LOG_FORMATS.join(', ')}. If it is one of these, name it with \`format\`; if lines begin with a time in another form, say how it is written with \`dateFormat\`; for other lines, give a \`template\``,
     { format: null, dateFormat: null, template: null },

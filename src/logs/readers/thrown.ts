@@ -42,7 +42,7 @@ const GO_FRAME =
 const PHRASES =
   /^(?:goroutine \d+ \[|During handling of the above exception|The above exception was the direct cause|\s+\.\.\. \d+ more|--- End of|Stack trace:|#\d+ |note: run with|Node\.js v)/
 
-/** Result for a line behind a message: whether it is part of a stack trace, and the exceptions it names first. */
+/** Whether a line behind a message is part of a stack trace, and the exceptions it names first. */
 interface Followed {
   readonly isStack: boolean
   readonly thrown?: readonly Thrown[]
@@ -50,99 +50,79 @@ interface Followed {
 
 /** Follows the lines after a message and finds the exceptions in them by the form of stack traces. */
 export class StackFollower {
-  /** Line before the first frame of a stack, which may name the thrown exception; undefined for `#text`. */
-  #before: string | undefined = ''
-  readonly #text: () => string
-  #isPython = false
-  #isGo = false
-  readonly #known: string[] = []
-
-  /** @param text gives the text of a message that `beginPlain` began */
-  constructor(text: () => string) {
-    this.#text = text
-  }
+  /** Line before the first frame of a stack, which may name the thrown exception. */
+  #before = ''
+  /** Language of a stack of which more lines are awaited. */
+  #open: 'Python' | 'Go' | undefined
+  readonly #known = new Set<string>()
 
   /** Begins a message; returns the exception that its text names, if any. */
   begin(text: string): readonly Thrown[] {
     const mentioned = lastMentioned(text)
-    this.beginPlain()
+    this.#known.clear()
+    this.close()
     this.#before = mentioned === undefined ? text : ''
     return mentioned === undefined ? [] : this.add(mentioned)
-  }
-
-  /** Begins a message that names no exception. */
-  beginPlain(): void {
-    if (this.#known.length > 0) this.#known.length = 0
-    this.close()
-    this.#before = undefined
   }
 
   /** Returns the exceptions to report for the message: those that are not known yet. */
   add(...all: readonly Thrown[]): readonly Thrown[] {
     return all.filter(({ className, message }) => {
-      const key = `${className}: ${message}`
-      const isNew = !this.#known.includes(key)
-      if (isNew) this.#known.push(key)
-      return isNew
+      const { size } = this.#known
+      return this.#known.add(`${className}: ${message}`).size > size
     })
   }
 
   /** Follows a line that may not begin a message. */
   follow(line: string): Followed {
     const isIndented = /^\s/.test(line)
+    const candidate = (among: readonly RegExp[]) =>
+      [firstOf(among, this.#before)].filter((one) => one !== undefined)
     if (TRACEBACK.test(line)) {
-      this.#isPython = true
+      this.#open = 'Python'
       return { isStack: true }
     }
-    if (FRAME.test(line)) {
-      const candidate = firstOf(CANDIDATES, this.#before ?? this.#text())
-      return this.#found(candidate !== undefined && isType(candidate) ? [candidate] : [])
-    }
-    if (this.#isPython && !isIndented) {
-      this.#isPython = false
+    if (FRAME.test(line)) return this.#found(candidate(CANDIDATES).filter(isType))
+    if (this.#open === 'Python' && !isIndented) {
+      this.#open = undefined
       const named = firstOf([PYTHON], line)
       if (named !== undefined) return this.#found([named])
     }
     const named = thrownAtStart(line)
     if (named !== undefined) {
-      this.#isGo = named.className === 'panic' || named.className === 'fatal error'
+      if (/^(?:panic|fatal error)$/.test(named.className)) this.#open = 'Go'
       // .NET tells of inner exceptions before the frames of the outer one.
-      const outer = line.includes('--->')
-        ? firstOf(CANDIDATES.slice(0, 1), this.#before ?? this.#text())
-        : undefined
-      return this.#found(outer === undefined ? [named] : [outer, named])
+      return this.#found(
+        line.includes('--->') ? [...candidate(CANDIDATES.slice(0, 1)), named] : [named],
+      )
     }
-    if (isIndented) return { isStack: this.#isPython || this.#isGo || PHRASES.test(line) }
+    const isStack = PHRASES.test(line) || (this.#open === 'Go' && GO_FRAME.test(line))
+    if (isIndented) return { isStack: isStack || this.isOpen }
     this.#before = line
-    return { isStack: PHRASES.test(line) || (this.#isGo && GO_FRAME.test(line)) }
+    return { isStack }
   }
 
   /** Ends the followed message: later lines belong to no stack in it. */
   close(): void {
-    this.#isPython = false
-    this.#isGo = false
+    this.#open = undefined
   }
 
-  /** Whether lines are awaited that belong to a stack. */
   get isOpen(): boolean {
-    return this.#isPython || this.#isGo
+    return this.#open !== undefined
   }
 
   /** Whether a line that may stand by itself continues the previous message. */
   continues(line: string, isWhole: boolean): boolean {
-    if (this.#isPython || /^\s/.test(line) || (this.#isGo && GO_FRAME.test(line))) return true
-    if (TRACEBACK.test(line) || PHRASES.test(line)) return true
+    if (this.#open === 'Python' || /^\s/.test(line) || TRACEBACK.test(line) || PHRASES.test(line))
+      return true
+    if (this.#open === 'Go' && GO_FRAME.test(line)) return true
     return isWhole && thrownAtStart(line) !== undefined
   }
 
-  /** Whether the message, or a line behind it, named a type. */
-  knows(className: string): boolean {
-    return this.#known.some((known) => known.startsWith(`${className}: `))
-  }
-
-  /** Whether the message, or a line behind it, named something. */
-  get hasFound(): boolean {
-    return this.#known.length > 0
+  /** Whether the message, or a line behind it, named a type; without one, anything. */
+  knows(className?: string): boolean {
+    const isOwn = (known: string) => className === undefined || known.startsWith(`${className}: `)
+    return [...this.#known].some(isOwn)
   }
 
   #found(named: readonly Thrown[]): Followed {
@@ -151,7 +131,6 @@ export class StackFollower {
   }
 }
 
-/** Whether a text may name something that was thrown. */
 export function mayBeThrown(text: string): boolean {
   return MENTION.test(text)
 }

@@ -6,11 +6,11 @@ import type { QualityLog } from '../../traces/quality.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import type { TraceSource } from '../../traces/trace-source.ts'
 import type { LogField } from '../features/field-variables.ts'
-import { DEFAULT_MASKS, Masker } from '../readers/drain/log-templates.ts'
-import { classOf } from '../readers/line-plans.ts'
+import { masked } from '../readers/drain/log-templates.ts'
+import { classOf, type LogRecord } from '../readers/log-draft.ts'
 import { logInputs } from '../readers/log-inputs.ts'
 import { readSettings } from '../readers/log-read-options.ts'
-import { isLost, type LogRecord, type LogSink } from '../readers/log-sink.ts'
+import { isLost, type LogSink } from '../readers/log-sink.ts'
 import { readLogFile } from '../readers/read-log-file.ts'
 
 /**
@@ -27,15 +27,12 @@ import { readLogFile } from '../readers/read-log-file.ts'
  * traces (`unused-parameters`), rows that more than one trace has (`ambiguous-parameters`), contradictions
  * (`repeated-parameter`), and trace points or spans without a row (`no-parameters`).
  *
- * Logs (option `logs`) may be in any format that `loadLogs` reads: OTLP, JSON lines, CSV, text, also wrapped in records
- * of a collector. Records whose fields or text name a trace id (`trace_id`, `TraceID`) become trace points of that
- * request, within the span that they name; else the shortest one under way of the service, host or pod that their
- * fields or their file name, or of all. If both periods have logs, their comparison tells which statements spans no
- * longer log, or newly log. Records that name no trace count for the service that a field, a pod, a host or the file is
- * named after: findings tell which statements their service logs newly, more often or less often. `.quality()` counts
- * records that name no trace (`log-without-id`), one that was not loaded (`log-without-trace`), no span of it and no
- * place that it passed (`log-without-span`), lines without a record (`unread-log`), and logs without any record that
- * belongs to a trace (`unused-logs`).
+ * Logs (option `logs`) may be in any format that `loadLogs` reads. Records whose fields or text name a trace id
+ * (`trace_id`, `TraceID`) become trace points of that request, within the span that they name; else the shortest one
+ * under way of the service, host or pod that their fields or their file name, or of all. Records that name no trace
+ * count for the service that a field, a pod, a host or the file is named after. `.quality()` counts records that name no
+ * trace (`log-without-id`), one that was not loaded (`log-without-trace`), no span of it and no place that it passed
+ * (`log-without-span`), lines without a record (`unread-log`), and logs that belong to no trace (`unused-logs`).
  *
  * @param options see `LOAD_OPTIONS`
  *
@@ -79,41 +76,37 @@ async function readTracedLogs(
   logs: readonly TraceSource[],
   quality: QualityLog,
 ): Promise<LogRecords> {
-  const collector = new RecordCollector(quality)
-  // The place where a record was written is its instance.
-  const settings = { ...readSettings({ instance: 'host' }), needsInstance: false }
-  for (const { files, isFile } of await logInputs(logs)) {
-    for (const file of files) {
-      await readLogFile(file, { settings, sink: collector.sinkOf(file.name), isRequired: isFile })
-    }
-  }
-  return collector.records
-}
-
-class RecordCollector {
-  readonly records = emptyRecords()
-  readonly #quality: QualityLog
-  readonly #masker = new Masker(DEFAULT_MASKS)
-  readonly #ids = new Dictionary()
-
-  constructor(quality: QualityLog) {
-    this.#quality = quality
-  }
-
-  sinkOf(file: string): LogSink {
-    const note = (
-      code: string,
-      line: number,
-      message: string,
-      what: 'kept' | 'log record skipped' = 'log record skipped',
-    ) => this.#quality.note(code, line > 0 ? { file, line } : { file }, message, what)
+  const records = emptyRecords()
+  // An id stands in many records; one copy serves all.
+  const ids = new Dictionary()
+  const own = (id: string) => ids.value(ids.code(id))
+  const sinkOf = (file: string): LogSink => {
+    const note = (code: string, line: number, message: string) =>
+      quality.note(
+        code,
+        line > 0 ? { file, line } : { file },
+        message,
+        code === 'log-without-id' ? 'kept' : 'log record skipped',
+      )
     return {
       record: (record) => {
-        if (Number.isNaN(record.timeUs)) note('unread-log', record.line, 'A line has no time')
-        else if (!this.#take(record, file)) {
-          const message = 'A log record names no trace: it counts for its service alone'
-          note('log-without-id', record.line, message, 'kept')
+        const { fields = [], of = fields, name, line, timeUs } = record
+        if (Number.isNaN(timeUs)) {
+          note('unread-log', line, 'A line has no time')
+          return
         }
+        const trace = idIn('trace', of, name)
+        const list = trace === '' ? records.loose : records
+        list.timeUs.push(timeUs)
+        list.statement.push(records.statements.code(statementOf(record)))
+        list.source.push(records.sources.code(placesOf(record, file)))
+        if (trace === '') {
+          const message = 'A log record names no trace: it counts for its service alone'
+          note('log-without-id', line, message)
+          return
+        }
+        records.traceIds.push(own(trace))
+        records.spanIds.push(own(idIn('span', of, name)))
       },
       skip: (reason, line, _, count = 1) => {
         for (let i = 0; i < count && isLost(reason); i++) {
@@ -124,36 +117,30 @@ class RecordCollector {
       countLines: () => {},
     }
   }
-
-  /** Whether a record names a trace. */
-  #take(record: LogRecord, file: string): boolean {
-    const { fields = [], of = fields, name } = record
-    const trace = idIn('trace', of, name)
-    const { records } = this
-    const list = trace === '' ? records.loose : records
-    list.timeUs.push(record.timeUs)
-    list.statement.push(this.#statement(record))
-    list.source.push(this.#source(record, file))
-    if (trace === '') return false
-    // An id stands in many records; one copy serves all.
-    const own = (id: string) => this.#ids.value(this.#ids.code(id))
-    records.traceIds.push(own(trace))
-    records.spanIds.push(own(idIn('span', of, name)))
-    return true
+  // The place where a record was written is its instance.
+  const settings = readSettings({ instance: 'host' })
+  for (const { files, isFile } of await logInputs(logs)) {
+    for (const file of files) {
+      await readLogFile(file, { settings, sink: sinkOf(file.name), isRequired: isFile })
+    }
   }
+  return records
+}
 
-  #statement(record: LogRecord): number {
-    const { name, component = '', level = '', isText } = record
-    const [source, said] = component === '' ? sourceOf(name) : [component, name]
-    const text = isText ? this.#masker.mask(said).text : name
-    return this.records.statements.code(statementKey(level, source, text))
-  }
+function statementOf(record: LogRecord): string {
+  const { name, component = '', level = '', isText } = record
+  const [source, said] = component === '' ? sourceOf(name) : [component, name]
+  return statementKey(level, source, isText ? masked(said).text : name)
+}
 
-  #source({ fields = [], of = fields, origin = '', instance = '' }: LogRecord, file: string) {
-    const named = of.flatMap(([key, value]) => (NAMES_SERVICE.test(key) ? String(value) : []))
-    const [base = ''] = file.replace(/^.*[\\/]/, '').split('.')
-    return this.records.sources.code([...origin.split('\n'), ...named, instance, base].join('\n'))
-  }
+/** Returns all names of the place that a record is from, a line each. */
+function placesOf(
+  { fields = [], of = fields, origin = '', instance = '' }: LogRecord,
+  file: string,
+): string {
+  const named = of.flatMap(([key, value]) => (NAMES_SERVICE.test(key) ? String(value) : []))
+  const [base = ''] = file.replace(/^.*[\\/]/, '').split('.')
+  return [...origin.split('\n'), ...named, instance, base].join('\n')
 }
 
 /** Fields whose value names the service, or begins with its name. */

@@ -1,15 +1,13 @@
 import { ascending } from 'd3-array'
-import { readOptions } from '../../core/options.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { type SpanLogs, statementParts } from '../../traces/log-records.ts'
-import { DrainTree, MINING_OPTIONS, tokensOf } from '../readers/drain/log-templates.ts'
+import { DrainTree, tokensOf } from '../readers/drain/log-templates.ts'
 
-/** Something that code may log. */
 export interface Statement {
   /** `error`; empty where records say none. */
   readonly level: string
   /** Class or service that logs it, with the line where that is known: `ContactsServiceImpl#34`. */
   readonly source: string
-  /** Template of its text. */
   readonly text: string
 }
 
@@ -20,6 +18,7 @@ const LINE = /#\d+$/
 
 /** One statement while its name is not known yet. */
 interface Known {
+  readonly key: string
   readonly level: string
   readonly source: string
   readonly groups: Set<{ readonly tokens: string[] } | undefined>
@@ -33,69 +32,55 @@ export function nameStatements(
   recordings: readonly Logged[],
   runs: number,
 ): { readonly statements: readonly Statement[]; readonly codes: readonly Uint32Array[] } {
-  const tree = new DrainTree(readOptions(MINING_OPTIONS, {}))
+  const tree = new DrainTree()
   const known = new Map<string, Known>()
   const keyOf = new Map<string, string>()
+  const firstOf = new Map<unknown, string>()
   // Groups depend on the order of messages, which must not depend on the order of recordings.
   const all = new Set(recordings.flatMap(({ statements }) => statements.values))
-  const grouped = [...all].sort(ascending).map((said) => {
+  for (const said of [...all].sort(ascending)) {
     const { level, source, text } = statementParts(said)
-    const component = `${level}\t${source.replace(LINE, '')}`
-    return { said, level, source, group: tree.add(component, tokensOf(text), '') }
-  })
-  for (const { said, level, source, group } of grouped) {
-    const rest = LINE.test(source) ? '' : `\t${group?.tokens.join(' ') ?? ''}`
+    const group = tree.add(`${level}\t${source.replace(LINE, '')}`, tokensOf(text), '')
+    // The tokens of a group may still change: its first text stands for it.
+    const rest = LINE.test(source) ? '' : `\t${getOrInsert(firstOf, group, () => text)}`
     const key = `${level}\t${source}${rest}`
-    const statement = known.get(key) ?? { level, source, groups: new Set() }
-    statement.groups.add(group)
-    known.set(key, statement)
+    const unknown = (): Known => ({ key, level, source, groups: new Set() })
+    getOrInsert(known, key, unknown).groups.add(group)
     keyOf.set(said, key)
   }
   const keysOf = (some: readonly Logged[]) =>
-    new Set(
-      some.flatMap(({ statements }) => statements.values.map((said) => keyOf.get(said) ?? '')),
-    )
-  const moved = movedLines(known, keysOf(recordings.slice(0, runs)), keysOf(recordings.slice(runs)))
-  const keys = [...known.keys()].filter((key) => !moved.has(key))
-  const numbers = new Map(keys.map((key, number) => [key, number]))
+    new Set(some.flatMap(({ statements }) => statements.values.map((said) => keyOf.get(said))))
+  const [before, after] = [keysOf(recordings.slice(0, runs)), keysOf(recordings.slice(runs))]
+  const moved = new Map<string, string>()
+  if (before.size > 0 && after.size > 0) {
+    const lined = [...known.values()].filter(({ source }) => LINE.test(source))
+    const isNew = new Set(lined.filter(({ key }) => !before.has(key)))
+    for (const was of lined.filter(({ key }) => !after.has(key))) {
+      const is = [...isNew].find((one) => isSameText(one, was))
+      if (is === undefined) continue
+      moved.set(was.key, is.key)
+      isNew.delete(is)
+    }
+  }
+  const named = [...known.values()].filter(({ key }) => !moved.has(key))
+  const numbers = new Map(named.map(({ key }, number) => [key, number]))
   const codeOf = (said: string) => {
     const key = keyOf.get(said) ?? ''
     return numbers.get(moved.get(key) ?? key) ?? 0
   }
   return {
-    statements: keys.map((key): Statement => {
-      const { level, source, groups } = known.get(key) as Known
-      const [first] = groups
+    statements: named.map(({ level, source, groups: [first] }): Statement => {
       return { level, source, text: first?.tokens.join(' ') ?? '' }
     }),
     codes: recordings.map(({ statements }) => Uint32Array.from(statements.values, codeOf)),
   }
 }
 
-/** Returns, for lines found only before, the line that logs the same after, if it is another. */
-function movedLines(
-  known: ReadonlyMap<string, Known>,
-  before: ReadonlySet<string>,
-  after: ReadonlySet<string>,
-): Map<string, string> {
-  const lined = [...known].filter(([, { source }]) => LINE.test(source))
-  const isOnly = (own: ReadonlySet<string>, others: ReadonlySet<string>) =>
-    lined.filter(([key]) => own.has(key) && !others.has(key))
-  const isNew = isOnly(after, before)
-  const moved = new Map<string, string>()
-  const taken = new Set<string>()
-  if (before.size === 0 || after.size === 0) return moved
-  for (const [key, was] of isOnly(before, after)) {
-    const found = isNew.find(
-      ([other, is]) =>
-        !taken.has(other) &&
-        is.level === was.level &&
-        is.source.replace(LINE, '') === was.source.replace(LINE, '') &&
-        [...is.groups].some((group) => was.groups.has(group)),
-    )
-    if (found === undefined) continue
-    taken.add(found[0])
-    moved.set(key, found[0])
-  }
-  return moved
+/** Whether two lines of one class log the same. */
+function isSameText(one: Known, other: Known): boolean {
+  return (
+    one.level === other.level &&
+    one.source.replace(LINE, '') === other.source.replace(LINE, '') &&
+    [...one.groups].some((group) => other.groups.has(group))
+  )
 }

@@ -32,7 +32,7 @@ import {
   strongestDifference,
   type VariableDivergence,
 } from '../../logs/divergence/find-divergence.ts'
-import { skipAdvice, skipText } from '../../logs/readers/log-sink.ts'
+import { optionsIn, skipAdvice, skipText } from '../../logs/readers/log-sink.ts'
 import { blockLines } from '../charts/ribbon.ts'
 
 export interface LogResults {
@@ -86,9 +86,9 @@ function skippedText(compared: LogComparison, inFlags: TextOptions['inFlags']): 
   const [first] = skipped
   const isSaid = compared.warnings().some(({ code }) => code === 'lines-skipped')
   if (first === undefined || isSaid) return ''
-  const { text, options } = skipAdvice(first.reason)
+  const advice = skipAdvice(first.reason)
   const said = ` ${counted(skippedLines, 'line')} of ${grouped(lines)} skipped: ${skipText(first)}.`
-  return text === '' ? said : inFlags(`${said} ${text}.`, options)
+  return advice === '' ? said : inFlags(`${said} ${advice}.`, optionsIn(advice))
 }
 
 /** Findings are three lines each: more are no screen. */

@@ -177,20 +177,6 @@ const ENVELOPES = samples([
     says: [OF_APP, OF_INNER],
   },
   {
-    name: 'CloudWatch Insights, get-query-results',
-    by: 'AWS',
-    text: json({
-      results: [
-        [
-          { field: '@timestamp', value: '2026-11-22 14:20:57.260' },
-          { field: '@message', value: APP },
-        ],
-      ],
-      status: 'Complete',
-    }),
-    says: [OF_APP],
-  },
-  {
     name: 'GCP, jsonPayload',
     by: 'Google Cloud Logging',
     text: JSON.stringify(

@@ -69,10 +69,9 @@ describe('JSON lines', () => {
   test('have the fields that option fields names, also within objects', async () => {
     const logs = await readText(
       '{"at":1,"what":{"kind":"x"},"ms":4,"kb":"7"}\n{"at":2,"what":{"kind":"x"},"ms":5}\n',
-      { fields: { time: 'at', name: 'what.kind', value: ['ms', 'kb'] } },
+      { fields: { time: 'at', name: 'what.kind', value: 'ms' } },
     )
-    expect(eventCounts(logs)).toEqual({ x: [2] })
-    expect(finalValues(logs)).toEqual({ 'x.kb': [7], 'x.ms': [5] })
+    expect(finalValues(logs)).toEqual({ x: [5], 'x.kb': [7] })
   })
 
   test('that cannot be used are counted, with file and line', async () => {

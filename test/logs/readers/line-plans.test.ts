@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { DEFAULT_MASKS } from '../../../src/logs/readers/drain/log-templates.ts'
+import { expect, test, vi } from 'vitest'
+import { LinePlans } from '../../../src/logs/readers/line-plans.ts'
 import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
 import { type LogReadOptions, readSettings } from '../../../src/logs/readers/log-read-options.ts'
 import { onlyMessages } from '../../../src/logs/readers/log-sink.ts'
@@ -9,23 +9,28 @@ import { openSource } from '../../../src/traces/trace-source.ts'
 import { FORMAT_SAMPLES } from '../formats/corpus.ts'
 import { contentOf, eventCounts, finalValues, readText } from './log-messages.ts'
 
-/** Masks of one's own are not known to treat digits alike: each line is read by itself. */
-const LINE_BY_LINE = { mining: { masks: [...DEFAULT_MASKS] } }
+/** Reads as usual, and as if no line was of a form that is known. */
+async function withAndWithoutPlans<T>(read: () => Promise<T>): Promise<[planned: T, plain: T]> {
+  const planned = await read()
+  const find = vi.spyOn(LinePlans.prototype, 'find').mockReturnValue('none')
+  const plain = await read()
+  find.mockRestore()
+  return [planned, plain]
+}
 
 async function bothWays(bytes: string, options: LogReadOptions = {}) {
   const log = {
     before: { name: 'a.log', bytes },
     after: { name: 'b.log', bytes: bytes.slice(-400) },
   }
-  const read = async (more: LogReadOptions) => {
+  return withAndWithoutPlans(async () => {
     try {
-      const logs = await loadLogs(log, { ...options, ...more })
+      const logs = await loadLogs(log, options)
       return { content: contentOf(logs), report: logs.report.table().objects() }
     } catch (error) {
       return (error as Error).message
     }
-  }
-  return [await read({}), await read(LINE_BY_LINE)]
+  })
 }
 
 /** A digit of a text changed to another; what is no time then is one line that is skipped. */
@@ -40,7 +45,7 @@ const changed = (text: string, places: readonly number[]) =>
 
 /** What a reader finds in a text, by plans and line by line. */
 async function foundBothWays(bytes: string) {
-  const found = async (options: LogReadOptions) => {
+  return withAndWithoutPlans(async () => {
     const all: unknown[] = []
     const sink = {
       ...onlyMessages((record) =>
@@ -49,10 +54,9 @@ async function foundBothWays(bytes: string) {
       skip: (...skipped: unknown[]) => all.push(skipped),
     }
     const source = await openSource({ name: 'a.log', bytes })
-    await readLogFile(source, { settings: readSettings(options), sink, isRequired: false })
+    await readLogFile(source, { settings: readSettings({}), sink, isRequired: false })
     return all
-  }
-  return [await found({}), await found(LINE_BY_LINE)]
+  })
 }
 
 const SAMPLES = FORMAT_SAMPLES.filter(({ text }) => !/^[[{]\s*\n/.test(text))

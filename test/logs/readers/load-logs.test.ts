@@ -74,7 +74,7 @@ describe('a field may say which instance a message is of', () => {
         ],
         after: { name: 'z', bytes },
       },
-      { fields: { instance: 'node' } },
+      { instance: 'node' },
     )
     expect(logs.instances).toEqual(['n1', 'n2', 'n1', 'n2'])
     expect(eventCounts(logs)).toEqual({ a: [2, 2, 1, 1] })
@@ -129,10 +129,6 @@ describe('what cannot be is refused', () => {
     [{ timeUnit: 'min' }, "'auto', 's', 'ms', 'us' or 'ns'"],
     [{ fields: { when: 'x' } }, 'There is no option fields.when'],
     [{ template: /(?<time>.)(?<name>.)/, format: 'csv' }, "Give 'text', which `template` is for."],
-    [
-      { instance: 'a', fields: { instance: 'b' } },
-      'Give the field that `fields.instance` names, or only one of the two.',
-    ],
     [{ zone: 'UTC' }, 'There is no option zone'],
   ])('option %j', async (options, message) => {
     await expect(readText('x', options as LogReadOptions)).rejects.toThrow(message)

@@ -40,10 +40,8 @@ describe('a date is read', () => {
     expect(clock().text('2015-10-17 21:47:48.288123')).toBe(MOMENT + 123)
   })
 
-  test('in the zone that option timeZone says, by daylight saving time or not', () => {
-    const berlin = clock({ timeZone: 'Europe/Berlin' })
-    expect(berlin.text('2015-10-17 23:47:48,288')).toBe(MOMENT)
-    expect(berlin.text('2015-12-01 01:00:00')).toBe(Date.UTC(2015, 11, 1) * 1000)
+  test('in the zone that option timeZone says', () => {
+    expect(clock({ timeZone: 'CEST' }).text('2015-10-17 23:47:48,288')).toBe(MOMENT)
     expect(clock({ timeZone: '-05:00' }).text('2015-10-17 16:47:48,288')).toBe(MOMENT)
   })
 
@@ -138,7 +136,7 @@ test('nanoseconds of OTLP keep their microseconds', () => {
 describe('what cannot be is refused', () => {
   test('a time zone', () => {
     expect(() => clock({ timeZone: 'Mars/Base' })).toThrow(
-      "Option timeZone is \"Mars/Base\". Give 'UTC', an offset as '+02:00', or a name as 'Europe/Berlin'.",
+      "Option timeZone is \"Mars/Base\". Give 'UTC', an offset as '+02:00', or 'CET'.",
     )
   })
 

@@ -31,8 +31,8 @@ export function contentOf(logs: LogSet): unknown {
   return {
     instances: logs.instances,
     runTimeUs: [...logs.runTimeUs],
-    events: [events.names, EVENT_FEATURES.map((type) => [...events.values(type)])],
-    states: [states.names, STATE_FEATURES.map((type) => [...states.values(type)])],
+    events: events.names.map((name, i) => [name, events.rows(i, EVENT_FEATURES)]),
+    states: states.names.map((name, i) => [name, states.rows(i, STATE_FEATURES)]),
     messages: logs.report.messages,
   }
 }

@@ -52,9 +52,9 @@ describe('CSV', () => {
     expect(logs.report.lines).toBe(5)
   })
 
-  test('without the columns that are needed says which it has', async () => {
+  test('without the columns that are needed says which is missing', async () => {
     await expect(readText('when,name\n1,a\n', { format: 'csv' })).rejects.toThrow(
-      'a.log:1: The header line has no column time or timestamp or ts or @timestamp or datetime; it has when, name. Name the column with `fields.time`',
+      'a line has no time that can be read (1, as in a.log:2). Name the field of times with `fields.time`',
     )
     const logs = await readText('when,name\n1,a\n', { format: 'csv', fields: { time: 'when' } })
     expect(eventCounts(logs)).toEqual({ a: [1] })

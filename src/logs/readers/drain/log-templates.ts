@@ -1,7 +1,6 @@
 import { greatest, sum } from 'd3-array'
 import { getOrInsert } from '../../../core/entries.ts'
-import { FlowdeltaError, OptionError, requireArgument, show } from '../../../core/errors.ts'
-import { count, custom, defineOptions, type OptionsOf, share } from '../../../core/options.ts'
+import { OptionError, requireArgument } from '../../../core/errors.ts'
 import { own, rowTable, Stage, type StageTable } from '../../../core/stage.ts'
 
 /** Messages of one form. */
@@ -25,16 +24,6 @@ interface LogTemplate {
   readonly example: string
 }
 
-interface TemplatesData {
-  readonly templates: readonly LogTemplate[]
-  readonly masks: readonly {
-    readonly name: string
-    readonly pattern: string
-    readonly flags: string
-    readonly isNumber: boolean
-  }[]
-}
-
 /**
  * The templates that free text in logs is named by, as `mineLogTemplates` finds them. Immutable: editing returns new
  * ones, which option `templates` of `loadLogs` takes.
@@ -51,15 +40,12 @@ interface TemplatesData {
 export class LogTemplates extends Stage {
   /** Templates by number of messages, most first, unless edited. */
   readonly templates: readonly LogTemplate[]
-  readonly masks: readonly LogMask[]
 
-  constructor(templates: readonly LogTemplate[], masks: readonly LogMask[]) {
+  constructor(templates: readonly LogTemplate[]) {
     super()
-    for (const one of [templates, masks]) {
-      requireArgument('new LogTemplates(templates, masks)', one, Array.isArray(one), 'an array')
-    }
+    const isList = Array.isArray(templates)
+    requireArgument('new LogTemplates(templates)', templates, isList, 'an array')
     this.templates = templates
-    this.masks = masks
   }
 
   get size(): number {
@@ -80,7 +66,7 @@ export class LogTemplates extends Stage {
   rename(which: number | string, name: string): LogTemplates {
     const renamed = this.#find(which)
     const templates = this.templates.map((one) => (renamed.includes(one) ? { ...one, name } : one))
-    return new LogTemplates(templates, this.masks)
+    return new LogTemplates(templates)
   }
 
   /**
@@ -106,36 +92,7 @@ export class LogTemplates extends Stage {
       if (one === first) return whole
       return merged.includes(one) ? [] : one
     })
-    return new LogTemplates(templates, this.masks)
-  }
-
-  /** Returns the data for `JSON.stringify`; `LogTemplates.fromJSON` restores the templates. */
-  toJSON(): TemplatesData {
-    return {
-      templates: this.templates,
-      masks: this.masks.map(({ name, pattern, isNumber = false }) => ({
-        name,
-        pattern: pattern.source,
-        flags: pattern.flags,
-        isNumber,
-      })),
-    }
-  }
-
-  /** @throws FlowdeltaError for data that `toJSON` did not make */
-  static fromJSON(data: unknown): LogTemplates {
-    const { templates, masks } = (data ?? {}) as Partial<TemplatesData>
-    if (!Array.isArray(templates) || !Array.isArray(masks)) {
-      throw new FlowdeltaError(`${show(data)} are no templates. Give what toJSON() made.`)
-    }
-    return new LogTemplates(
-      templates as LogTemplate[],
-      (masks as TemplatesData['masks']).map(({ name, pattern, flags, isNumber }) => ({
-        name,
-        pattern: new RegExp(pattern, flags),
-        isNumber,
-      })),
-    )
+    return new LogTemplates(templates)
   }
 
   #find(which: number | string): LogTemplate[] {
@@ -151,161 +108,53 @@ export function templateName(component: string, text: string): string {
   return text === '' ? component : `${component}: ${text}`
 }
 
-/** A kind of variable that is recognized by how it is written. */
-export interface LogMask {
-  /** Shown between angle brackets: `<ip>`. */
-  readonly name: string
-  /** Without named groups. */
-  readonly pattern: RegExp
-  /** Whether its matches are numbers, and so state variables. Default: `false`. */
-  readonly isNumber?: boolean
-}
-
 const HEX = '[0-9a-fA-F]'
 const FOUR = '\\d{1,3}(?:\\.\\d{1,3}){3}'
 
-/**
- * Addresses, times, paths, ids and numbers. What comes first has precedence. Edit a copy:
- * `[{ name: 'user', pattern: /(?<=user=)\w+/ }, ...DEFAULT_MASKS]`.
- */
-export const DEFAULT_MASKS: readonly LogMask[] = [
-  mask('url', '\\b[A-Za-z][A-Za-z0-9+.-]*://[^\\s,;)\\]}"\'>]+'),
-  mask('uuid', `\\b${HEX}{8}-(?:${HEX}{4}-){3}${HEX}{12}\\b`),
+/** Addresses, times, paths, ids and numbers: variables wherever they stand. What comes first has precedence. */
+const MASKS: readonly (readonly [name: string, source: string])[] = [
+  ['url', '\\b[A-Za-z][A-Za-z0-9+.-]*://[^\\s,;)\\]}"\'>]+'],
+  ['uuid', `\\b${HEX}{8}-(?:${HEX}{4}-){3}${HEX}{12}\\b`],
   // A host name before the address belongs to it, and so does a port behind it.
-  mask('ip', `(?<![\\w./])(?:[\\w.-]*/)?${FOUR}(?::\\d+)?(?![\\w])(?!\\.\\d)`),
-  mask(
+  ['ip', `(?<![\\w./])(?:[\\w.-]*/)?${FOUR}(?::\\d+)?(?![\\w])(?!\\.\\d)`],
+  [
     'ip',
     `(?<![\\w:])(?:(?:${HEX}{1,4}:){7}${HEX}{1,4}|(?:${HEX}{1,4}:)+(?::${HEX}{1,4})+|::1)(?![\\w:])`,
-  ),
-  mask(
+  ],
+  [
     'time',
     '(?<!\\w)\\d{4}-\\d\\d-\\d\\d(?:[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?:Z|[+-]\\d\\d:?\\d\\d)?)?(?!\\w)',
-  ),
-  mask('time', '(?<![\\w:])\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?![\\w:])'),
+  ],
+  ['time', '(?<![\\w:])\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?![\\w:])'],
   // Two parts at least: `/s` is a unit.
-  mask('path', '(?<![\\w<>/.*])(?:[A-Za-z]:)?(?:[\\\\/][\\w.+@%=~$-]+){2,}[\\\\/]?'),
-  mask('hex', `\\b(?:0x${HEX}+|(?=${HEX}*[0-9])(?=${HEX}*[a-fA-F])${HEX}{8,})\\b`),
-  mask('version', '(?<![\\w.])\\d+(?:\\.\\d+){2,}(?:[-+]\\w+)?(?![\\w])'),
+  ['path', '(?<![\\w<>/.*])(?:[A-Za-z]:)?(?:[\\\\/][\\w.+@%=~$-]+){2,}[\\\\/]?'],
+  ['hex', `\\b(?:0x${HEX}+|(?=${HEX}*[0-9])(?=${HEX}*[a-fA-F])${HEX}{8,})\\b`],
+  ['version', '(?<![\\w.])\\d+(?:\\.\\d+){2,}(?:[-+]\\w+)?(?![\\w])'],
   // Text joined to a number by "-" or "_" names the thing that the number identifies.
-  mask('id', '(?<=[A-Za-z][_-])\\d[0-9A-Za-z]*(?:[_.-]\\d[0-9A-Za-z]*)*(?::\\d+\\b)?'),
+  ['id', '(?<=[A-Za-z][_-])\\d[0-9A-Za-z]*(?:[_.-]\\d[0-9A-Za-z]*)*(?::\\d+\\b)?'],
   // Up to three letters of a unit may follow.
-  {
-    ...mask(
-      'num',
-      '(?<![\\w.])[-+]?\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?(?=[A-Za-zµ%]{0,3}(?![\\w]))',
-    ),
-    isNumber: true,
-  },
+  ['num', '(?<![\\w.])[-+]?\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?(?=[A-Za-zµ%]{0,3}(?![\\w]))'],
 ]
+const MASK = new RegExp(MASKS.map(([, source]) => `(${source})`).join('|'), 'g')
+const NUMBER = '<num>'
 
-function mask(name: string, source: string): LogMask {
-  return { name, pattern: new RegExp(source) }
+/** Returns a text with the matches of masks replaced, the first of several that match, and these matches. */
+export function masked(text: string) {
+  const values: string[] = []
+  const shown = text.replace(MASK, (found: string, ...groups: unknown[]) => {
+    values.push(found)
+    return `<${MASKS[groups.findIndex((group) => group !== undefined)]?.[0]}>`
+  })
+  return { text: shown, values }
 }
 
-/** Replaces what `masks` match, from left to right; where several match, the first of them. */
-export class Masker {
-  readonly shown: readonly string[]
-  /** Names of masks whose matches are numbers. */
-  readonly numbers: ReadonlySet<string>
-  readonly #pattern: RegExp | undefined
-  /** Group of each mask, and of the one after the last. */
-  readonly #groups: readonly number[]
-
-  /** @throws OptionError for a mask without a name or with a named group */
-  constructor(masks: readonly LogMask[]) {
-    for (const { name, pattern } of masks) {
-      if (typeof name !== 'string' || !/^\w+$/.test(name)) {
-        throw new OptionError('mining.masks', name, 'masks whose names are letters and digits')
-      }
-      if (!(pattern instanceof RegExp) || /\(\?<[A-Za-z]/.test(pattern.source)) {
-        throw new OptionError('mining.masks', pattern, 'regular expressions without named groups')
-      }
-    }
-    this.shown = masks.map(({ name }) => `<${name}>`)
-    this.numbers = new Set(this.shown.filter((_, i) => masks[i]?.isNumber))
-    let group = 1
-    this.#groups = masks.map(({ pattern }) => {
-      const own = group
-      group += (new RegExp(`${pattern.source}|`).exec('') as RegExpExecArray).length
-      return own
-    })
-    const sources = masks.map(({ pattern }) => `(${pattern.source})`)
-    const isInsensitive = masks.some(({ pattern }) => pattern.flags.includes('i'))
-    this.#pattern =
-      masks.length === 0 ? undefined : new RegExp(sources.join('|'), isInsensitive ? 'gi' : 'g')
-  }
-
-  /** Returns the text with the matches of masks replaced, and these matches. */
-  mask(text: string): { readonly text: string; readonly values: readonly string[] } {
-    let masked = ''
-    let from = 0
-    const matches = this.#matches(text)
-    for (const found of matches) {
-      masked += text.slice(from, found.index) + this.#shownAs(found)
-      from = found.index + found[0].length
-    }
-    return { text: masked + text.slice(from), values: matches.map(([value]) => value) }
-  }
-
-  /** Returns the places in a text where masks match. */
-  spans(text: string): [start: number, end: number][] {
-    return this.#matches(text).map(({ 0: found, index }) => [index, index + found.length])
-  }
-
-  /** Returns the matches that are not empty. */
-  #matches(text: string): RegExpExecArray[] {
-    const matches: RegExpExecArray[] = []
-    const pattern = this.#pattern
-    if (pattern === undefined) return matches
-    pattern.lastIndex = 0
-    for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
-      if (found[0] === '') pattern.lastIndex++
-      else matches.push(found)
-    }
-    return matches
-  }
-
-  #shownAs(found: RegExpExecArray): string {
-    let mask = 0
-    while (found[this.#groups[mask] as number] === undefined) mask++
-    return this.shown[mask] as string
-  }
+/** Returns the places in a text where masks match. */
+export function maskedSpans(text: string): [start: number, end: number][] {
+  return Array.from(text.matchAll(MASK), ({ 0: found, index }) => [index, index + found.length])
 }
-
-/** Options of `mineLogTemplates`, and of `loadLogs` as `mining`. */
-export const MINING_OPTIONS = defineOptions({
-  depth: count({
-    default: 4,
-    min: 3,
-    unit: 'levels',
-    sentence:
-      'Depth of the tree: root, number of tokens, then a level for each of the first tokens',
-  }),
-  similarity: share({
-    default: 0.5,
-    sentence: 'Share of tokens that a message has in common with the group it joins',
-  }),
-  maxChildren: count({
-    default: 100,
-    unit: 'tokens',
-    sentence: 'Maximum number of tokens that a node distinguishes; later ones go to its wildcard',
-  }),
-  maxTemplates: count({
-    default: 10_000,
-    unit: 'templates',
-    sentence: 'Maximum number of groups; later messages that fit none have no template',
-  }),
-  masks: custom<readonly LogMask[]>({
-    default: DEFAULT_MASKS,
-    sentence: 'Patterns that are variables wherever they stand, in order of precedence',
-    accepts: Array.isArray,
-    expected: 'a list of masks { name, pattern }',
-  }),
-})
-export type MiningOptions = Partial<OptionsOf<typeof MINING_OPTIONS>>
 
 const MAX_KNOWN = 1 << 16
-const SHOWN = /<(?:\*|\w+)>/g
+const SHOWN = new RegExp(`<(?:${MASKS.map(([name]) => name).join('|')})>`, 'g')
 const PUNCTUATION = /[,;:.)\]}]*$/
 
 /** Placeholder where the messages of a template differ. */
@@ -325,21 +174,13 @@ export interface TemplateMatch {
   readonly states: number[]
 }
 
-interface Candidate {
-  readonly name: string
-  readonly tokens: readonly string[]
-  readonly wild: number
-}
-
 /** Finds the template of a text: of those that match every token, the one with fewest wildcards. */
 export class TemplateMatcher {
-  readonly #masker: Masker
   /** Candidates by component and number of tokens, fewest wildcards first. */
-  readonly #candidates = new Map<string, Candidate[]>()
+  readonly #candidates = new Map<string, { name: string; tokens: string[]; wild: number }[]>()
   readonly #known = new Map<string, TemplateMatch | null>()
 
-  constructor({ templates, masks }: LogTemplates) {
-    this.#masker = new Masker(masks)
+  constructor({ templates }: LogTemplates) {
     for (const { name, patterns } of templates) {
       for (const { component, text } of patterns) {
         const tokens = tokensOf(text)
@@ -356,46 +197,44 @@ export class TemplateMatcher {
     component: string,
     text: string,
   ): { readonly match: TemplateMatch; readonly values: readonly string[] } | undefined {
-    const masked = this.#masker.mask(text)
-    const key = component === '' ? masked.text : `${component}\n${masked.text}`
+    const { text: form, values } = masked(text)
+    const key = `${component}\n${form}`
     let match = this.#known.get(key)
     if (match === undefined) {
-      match = this.#find(component, masked.text, masked.values.length)
+      match = this.#find(component, form, values.length)
       if (this.#known.size === MAX_KNOWN) this.#known.clear()
       this.#known.set(` ${key}`.slice(1), match)
     }
-    return match === null ? undefined : { match, values: masked.values }
+    return match === null ? undefined : { match, values }
   }
 
-  #find(component: string, masked: string, values: number): TemplateMatch | null {
-    const tokens = tokensOf(masked)
+  #find(component: string, form: string, values: number): TemplateMatch | null {
+    const tokens = tokensOf(form)
     const found = this.#candidates
       .get(`${tokens.length} ${component}`)
       ?.find((one) => one.tokens.every((token, i) => token === WILDCARD || token === tokens[i]))
     if (found === undefined) return null
-    const wildcards = this.#wildcardsOf(found.tokens, tokens)
+    const wildcards = wildcardsOf(found.tokens, tokens)
     // Text that only looks like a mask would shift the values.
     const isSure = wildcards.length === values
     return { name: found.name, wildcards: isSure ? wildcards : [], states: [] }
   }
+}
 
-  #wildcardsOf(template: readonly string[], tokens: readonly string[]): number[] {
-    const { shown, numbers } = this.#masker
-    const wildcards: number[] = []
-    let place = 0
-    for (const [i, token] of tokens.entries()) {
-      const masks = (token.match(SHOWN) ?? []).filter((text) => shown.includes(text))
-      const isWild = template[i] === WILDCARD
-      if (isWild) place++
-      const isOneNumber = masks.length === 1 && token.replace(PUNCTUATION, '') === masks[0]
-      for (const mask of masks) {
-        if (!isWild) place++
-        const isNumber = numbers.has(mask) && (!isWild || isOneNumber)
-        wildcards.push(isNumber ? place : 0)
-      }
+function wildcardsOf(template: readonly string[], tokens: readonly string[]): number[] {
+  const wildcards: number[] = []
+  let place = 0
+  for (const [i, token] of tokens.entries()) {
+    const masks = token.match(SHOWN) ?? []
+    const isWild = template[i] === WILDCARD
+    if (isWild) place++
+    const isOneNumber = masks.length === 1 && token.replace(PUNCTUATION, '') === masks[0]
+    for (const mask of masks) {
+      if (!isWild) place++
+      wildcards.push(mask === NUMBER && (!isWild || isOneNumber) ? place : 0)
     }
-    return wildcards
   }
+  return wildcards
 }
 
 interface MessageGroup {
@@ -406,14 +245,17 @@ interface MessageGroup {
   readonly example: string
 }
 
-interface Node {
-  readonly children: Map<string, Node>
-  /** Groups of a leaf. */
-  readonly groups: MessageGroup[]
-}
+/** Leading tokens by which groups are told apart. */
+const LEADING_TOKENS = 2
+/** Share of tokens that a message has in common with the group it joins. */
+const MIN_SIMILARITY = 0.5
+/** Most tokens that are told apart at one place; later ones are wildcards. */
+const MAX_BRANCHES = 100
+/** Most groups; later messages that fit none have no template. */
+const MAX_GROUPS = 10_000
 
 /**
- * Groups messages by their form as they come. A tree (component, number of tokens, first tokens) leads to a few groups.
+ * Groups messages by their form as they come. Component, number of tokens and first tokens lead to a few groups.
  * The most similar group takes the message and keeps the tokens that both have in common.
  *
  * Unlike in the paper, messages of different components or levels (`INFO`, `[WARN]`) are never one group, and a level
@@ -424,19 +266,15 @@ interface Node {
  */
 export class DrainTree {
   readonly groups: MessageGroup[] = []
-  readonly #options: Required<Omit<MiningOptions, 'masks'>>
-  readonly #roots = new Map<string, Node>()
-
-  constructor(options: Required<Omit<MiningOptions, 'masks'>>) {
-    this.#options = options
-  }
+  readonly #leaves = new Map<string, MessageGroup[]>()
+  readonly #branches = new Map<string, Set<string>>()
 
   /** Returns the group of a message; `undefined` if it needs one more than there may be. */
   add(component: string, tokens: readonly string[], example: string): MessageGroup | undefined {
     const level = levelIn(tokens)
     const leaf = this.#leafOf(component, tokens, level)
-    const least = this.#options.similarity * (tokens.length - Number(level >= 0))
-    const group = mostSimilar(leaf.groups, tokens, { least, level })
+    const least = MIN_SIMILARITY * (tokens.length - Number(level >= 0))
+    const group = mostSimilar(leaf, tokens, { least, level })
     if (group !== undefined) {
       group.count++
       for (const [i, token] of tokens.entries()) {
@@ -444,34 +282,28 @@ export class DrainTree {
       }
       return group
     }
-    if (this.groups.length === this.#options.maxTemplates) return undefined
+    if (this.groups.length === MAX_GROUPS) return undefined
     const added = { component, tokens: [...tokens], count: 1, example }
-    leaf.groups.push(added)
+    leaf.push(added)
     this.groups.push(added)
     return added
   }
 
-  #leafOf(component: string, tokens: readonly string[], level: number): Node {
-    const key = `${tokens.length} ${level < 0 ? '' : `${level} ${tokens[level]} `}${component}`
-    let node = getOrInsert(this.#roots, key, newNode)
-    const leading = tokens.filter((_, i) => i !== level).slice(0, this.#options.depth - 2)
-    for (const token of leading) node = this.#childOf(node, token)
-    return node
+  #leafOf(component: string, tokens: readonly string[], level: number): MessageGroup[] {
+    let key = `${tokens.length} ${level < 0 ? '' : `${level} ${tokens[level]} `}${component}`
+    const leading = tokens.filter((_, i) => i !== level).slice(0, LEADING_TOKENS)
+    for (const token of leading) key += `\n${this.#branch(key, token)}`
+    return getOrInsert(this.#leaves, key, () => [])
   }
 
-  /** Tokens with digits are most likely variables; they share a child with tokens that find no room. */
-  #childOf({ children }: Node, token: string): Node {
-    const known = children.get(token)
-    if (known !== undefined) return known
-    // One place is kept for the wildcard.
-    const isFull = children.size >= this.#options.maxChildren - (children.has(WILDCARD) ? 0 : 1)
-    const key = /\d/.test(token) || isFull ? WILDCARD : token
-    return getOrInsert(children, key, newNode)
+  /** Tokens with digits are most likely variables; they share a branch with tokens that find no room. */
+  #branch(key: string, token: string): string {
+    const known = getOrInsert(this.#branches, key, () => new Set())
+    if (known.has(token)) return token
+    if (/\d/.test(token) || known.size === MAX_BRANCHES - 1) return WILDCARD
+    known.add(token)
+    return token
   }
-}
-
-function newNode(): Node {
-  return { children: new Map(), groups: [] }
 }
 
 /** Returns the group with most tokens in common; of equal ones, that with most wildcards. */

@@ -1,24 +1,18 @@
-import { ascending, rollups, sum } from 'd3-array'
+import { ascending, group, sum } from 'd3-array'
 import type { LinePlan } from '../line-plans.ts'
+import type { LogRecord } from '../log-draft.ts'
 import { type LogInput, type LogPaths, logInputs } from '../log-inputs.ts'
 import { type LogReadOptions, type ReadSettings, readSettings } from '../log-read-options.ts'
-import { type LogRecord, type LogSink, onlyMessages } from '../log-sink.ts'
+import { type LogSink, onlyMessages } from '../log-sink.ts'
 import { readLogFile } from '../read-log-file.ts'
-import {
-  DrainTree,
-  LogTemplates,
-  Masker,
-  type MiningOptions,
-  templateName,
-  tokensOf,
-} from './log-templates.ts'
+import { DrainTree, LogTemplates, masked, templateName, tokensOf } from './log-templates.ts'
 
 /**
  * Mines templates from free text: which kinds of messages there are. Look at them, rename and merge them, and pass them
  * to `loadLogs` as option `templates`. Mine both periods together, so that one kind of message has one name.
  *
  * @param paths files, directories or content in memory
- * @param options of `loadLogs`; see {@link MINING_OPTIONS} for `mining`
+ * @param options of `loadLogs`
  * @throws as `loadLogs`
  *
  * Source: He et al., ICWS 2017 (Drain).
@@ -41,7 +35,7 @@ export async function mineInputs(
   inputs: readonly LogInput[],
   settings: ReadSettings,
 ): Promise<LogTemplates> {
-  const miner = new TemplateMiner(settings.mining)
+  const miner = new TemplateMiner()
   const sink: LogSink = {
     ...onlyMessages((message) => miner.add(message)),
     taker: (plan) => miner.taker(plan),
@@ -60,48 +54,35 @@ const SHOWN_CHARACTERS = 200
 
 /** Mines templates from the free text of the messages it is given; passes over all others. */
 class TemplateMiner {
-  readonly #options: Required<MiningOptions>
-  readonly #masker: Masker
-  readonly #tree: DrainTree
+  readonly #tree = new DrainTree()
   /** Groups of texts that came lately: most texts come again and again. */
   readonly #known = new Map<string, { count: number }>()
 
-  constructor(options: Required<MiningOptions>) {
-    this.#options = options
-    this.#masker = new Masker(options.masks)
-    this.#tree = new DrainTree(options)
-  }
-
-  add({ name, isText, component = '' }: LogRecord): void {
-    if (!isText) return
-    const { text } = this.#masker.mask(name)
+  add({ name, isText, component }: LogRecord) {
+    if (!isText) return undefined
+    const { text } = masked(name)
     const key = `${component}\n${text}`
-    const known = this.#known.get(key)
-    if (known !== undefined) {
-      known.count++
-      return
+    let group = this.#known.get(key)
+    if (group !== undefined) {
+      group.count++
+      return group
     }
     // A slice of a file's text would keep all of it alive.
     const own = ` ${text}`.slice(1)
     const example = ` ${name.slice(0, SHOWN_CHARACTERS)}`.slice(1)
-    const group = this.#tree.add(component, tokensOf(own), example)
-    if (group === undefined) return
+    group = this.#tree.add(component, tokensOf(own), example)
+    if (group === undefined) return undefined
     if (this.#known.size === MAX_KNOWN) this.#known.clear()
     this.#known.set(key, group)
+    return group
   }
 
   /** Returns the function that counts messages of a plan: their texts equal each other but for the matches of masks. */
-  taker({ name: { text: said }, isText, component }: LinePlan): () => void {
-    if (!isText) return () => {}
-    const name = String(said)
-    const key = `${component}\n${this.#masker.mask(name).text}`
+  taker({ record }: LinePlan): () => void {
     let group: { count: number } | undefined
     return () => {
-      if (group !== undefined) group.count++
-      else {
-        this.add({ line: 0, timeUs: 0, name, isText, component })
-        group = this.#known.get(key)
-      }
+      if (group === undefined) group = this.add(record)
+      else group.count++
     }
   }
 
@@ -111,16 +92,11 @@ class TemplateMiner {
       const pattern = { component, text: tokens.join(' ') }
       return { name: templateName(component, pattern.text), patterns: [pattern], count, example }
     })
-    const templates = rollups(
-      named,
-      (alike) => ({ ...(alike[0] as (typeof named)[0]), count: sum(alike, ({ count }) => count) }),
-      ({ name }) => name,
-    )
-      .map(([, template]) => template)
-      .sort((a, b) => b.count - a.count || ascending(a.name, b.name))
-    return new LogTemplates(
-      templates.map((template, i) => ({ id: i + 1, ...template })),
-      this.#options.masks,
-    )
+    const alike = group(named, ({ name }) => name)
+    const templates = Array.from(alike.values(), (all) => ({
+      ...(all[0] as (typeof named)[0]),
+      count: sum(all, ({ count }) => count),
+    })).sort((a, b) => b.count - a.count || ascending(a.name, b.name))
+    return new LogTemplates(templates.map((template, i) => ({ id: i + 1, ...template })))
   }
 }

@@ -151,12 +151,9 @@ const NO_REPORT = new LogReport({
   lines: 0,
   messages: { event: 0, state: 0 },
   skipped: [],
-  refused: [],
-  thinned: [],
   emptyInstances: [],
   unreadFiles: [],
   fieldsLeftOut: [],
-  inBothClasses: [],
   sharedFiles: [],
   notExcluded: [],
 })
@@ -190,9 +187,13 @@ function restoredFeatures<F extends Feature>(
   { types, names, columns }: CarriedFeatures,
   instances: number,
 ): VariableFeatures<F> {
-  const none = new Float64Array(instances)
-  // A kind whose values had no room still has its features.
-  const known = names.length > 0 || types.length === 0 ? names : ['']
-  const byType = types.map((type, i) => [type as F, names.length > 0 ? columns[i] : none] as const)
-  return new VariableFeatures(known, instances, new Map(byType) as Map<F, Float64Array>)
+  const rows = names.map((_, variable) =>
+    Array.from({ length: instances }, (_, instance) => {
+      const features = columns.map(
+        (column) => column[variable * instances + instance] ?? Number.NaN,
+      )
+      return { instance, features }
+    }),
+  )
+  return new VariableFeatures({ names, instances, columns: types as F[], rows })
 }
