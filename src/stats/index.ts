@@ -49,7 +49,6 @@ export {
   type DetectableShiftResult,
   detectableShift,
 } from './detectable-shift.ts'
-export { type DipResult, dipTest } from './dip-test.ts'
 export { gammaQ, normalQuantile } from './distributions.ts'
 export { type EDivisiveOptions, eDivisive, type SeriesChange } from './e-divisive.ts'
 export { type Ecdf, ecdf } from './ecdf.ts'

@@ -1,10 +1,8 @@
 import { range, sum } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { getOrInsert } from '../../core/entries.ts'
-import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import { dipTest } from '../../stats/dip-test.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { ascendingSample, equalRows, type WeightedSample } from '../../stats/weighted-sample.ts'
+import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
 import { type PeriodName, periodOfName } from '../../traces/period.ts'
 import { tableOf } from '../parameters/explain.ts'
 import { parameterDifferences } from '../parameters/parameter-table.ts'
@@ -25,64 +23,64 @@ export interface MergedBehaviors extends Pick<EdgeVariance, 'edge' | 'from' | 't
   readonly period: PeriodName
   /** The edge's share of the variance of response times. */
   readonly share: number
-  /** Dip of its latencies, and the p-value corrected over all edges tested. */
-  readonly dip: number
-  readonly p: number
-  readonly q: number
   /** Parameter that tells the two parts apart, as `storage SN READ · cached`; `null` if none does. */
   readonly toldBy: string | null
-  /** The latencies divided where the two parts vary least. */
+  /** The first mode of its latencies, and the others. */
   readonly faster: Behavior
   readonly slower: Behavior
 }
 
 const ALPHA = 0.05
-/** Edges with less of the variance are tested, but not worth more trace points. */
+/** Edges with less of the variance are not worth more trace points. */
 const MIN_SHARE = 0.05
 /** Smallest difference of a parameter's values between both parts, as a share, that distinguishes them. */
 const MIN_TOLD = 0.8
 
 /**
- * Finds edges on critical paths whose latencies have more than one mode (Hartigan's dip test, Benjamini-Hochberg over
- * all edges, level 0.05) and that have at least 5 % of the variance of response times, the largest share first.
+ * Finds edges on critical paths whose latencies have more than one mode (`modesOf`) and that have at least 5 % of the
+ * variance of response times, the largest share first.
  *
- * Source: Sambasivan 2013, §5.5: variance from merged behaviors; the test is our own.
+ * Source: Sambasivan 2013, §5.5: variance from merged behaviors; the modes are our own.
  */
 export function findMergedBehaviors(sources: readonly CategoryVariance[]): MergedBehaviors[] {
-  const tested = sources.flatMap((source) => {
-    const latencies = criticalLatencies(source)
-    return source.edges.flatMap((edge) => {
-      const rowsOf = latencies.get(edge.edge) ?? { requests: [], timesUs: [], weights: [] }
-      const sample = ascendingSample(rowsOf.timesUs, rowsOf.weights)
-      const rows = equalRows(sample)
-      const values = Float64Array.from(rows, (row) => sample.values[row] as number)
-      return values.length < MIN_REQUESTS
-        ? []
-        : [{ source, edge, rowsOf, sample, test: dipTest(values) }]
-    })
-  })
-  const q = benjaminiHochberg(tested.map(({ test }) => test.p))
-  return tested
-    .map((each, i) => ({ ...each, q: q[i] as number }))
-    .filter(({ q, edge }) => q < ALPHA && edge.share >= MIN_SHARE)
-    .map(({ source, edge, rowsOf, sample, test, q }) => {
-      const { fromUs, ...behaviors } = parts(sample)
-      return {
-        category: source.category,
-        period: source.period,
-        edge: edge.edge,
-        from: edge.from,
-        to: edge.to,
-        occurrence: edge.occurrence,
-        share: edge.share,
-        dip: test.statistic,
-        p: test.p,
-        q,
-        toldBy: parameterThatTells(source, rowsOf, fromUs),
-        ...behaviors,
-      }
+  return sources
+    .flatMap((source) => {
+      const latencies = criticalLatencies(source)
+      return source.edges
+        .filter(({ share }) => share >= MIN_SHARE)
+        .flatMap((edge) => mergedIn(source, edge, latencies.get(edge.edge)))
     })
     .sort((a, b) => b.share - a.share)
+}
+
+function mergedIn(
+  source: CategoryVariance,
+  { edge, from, to, occurrence, share }: EdgeVariance,
+  latencies: CriticalLatencies | undefined,
+): MergedBehaviors[] {
+  if (latencies === undefined) return []
+  const { values, weights } = ascendingSample(latencies.timesUs, latencies.weights)
+  const at = modesOf({ values, weights })[1]?.from
+  if (at === undefined) return []
+  const part = (start: number, end: number) => ({
+    requests: Math.round(weights === undefined ? end - start : sum(weights.subarray(start, end))),
+    medianUs: quantile(values.subarray(start, end), 0.5, weights?.subarray(start, end)),
+  })
+  const { category, period } = source
+  return [
+    {
+      category,
+      period,
+      edge,
+      from,
+      to,
+      occurrence,
+      share,
+      toldBy: parameterThatTells(source, latencies, values[at] as number),
+      faster: part(0, at),
+      slower: part(at, values.length),
+    },
+  ]
 }
 
 interface CriticalLatencies {
@@ -123,47 +121,33 @@ function criticalLatencies({ categories, category, period }: CategoryVariance) {
   return latencies
 }
 
-/** Divides ascending times in the two parts that vary least. */
-function parts(sample: WeightedSample) {
-  const { values, weights } = sample
-  const counts = weights ?? values.map(() => 1)
-  const at = placeBetween(sample, Math.max(1, Math.round(MIN_PART * sum(counts))))
-  const part = (from: number, to: number) => ({
-    requests: Math.round(sum(counts.subarray(from, to))),
-    medianUs: quantile(values.subarray(from, to), 0.5, weights?.subarray(from, to)),
-  })
-  return {
-    faster: part(0, at),
-    slower: part(at, values.length),
-    fromUs: values[at] as number,
-  }
-}
-
 /** Fewest times that form a mode. */
-export const MIN_REQUESTS = 10
+const MIN_REQUESTS = 10
 /** A mode has this share of the requests at least: a few slow ones are a tail. */
-export const MIN_PART = 0.05
+const MIN_PART = 0.05
 /** Interquartile ranges above the upper quartile: Tukey's outer fence. */
 const FENCE = 3
 
 /**
- * Returns the place that divides ascending times, on a logarithmic scale, so that the squares within both parts are
- * smallest. Times count by weight, and each part has a weight of at least `least`.
+ * Divides ascending times, on a logarithmic scale, so that the squares within both parts are smallest. Times count by
+ * weight, and each part has a weight of at least `least`. Returns the place, 0 if there is none, and how many times
+ * smaller these squares are than those of the whole.
  */
-function placeBetween({ values, weights }: WeightedSample, least: number): number {
-  const logs = scaled(values)
+function divisionOf({ values, weights }: WeightedSample, least: number) {
+  const logs = (values[0] as number) > 0 ? values.map(Math.log) : values
   const counts = weights ?? values.map(() => 1)
   const all = sum(counts)
-  const total = sum(logs, (value, i) => value * (counts[i] as number))
-  let [below, count, most, at] = [0, 0, Number.NEGATIVE_INFINITY, 1]
+  const mean = sum(logs, (value, i) => value * (counts[i] as number)) / all
+  const whole = sum(logs, (value, i) => (value - mean) ** 2 * (counts[i] as number))
+  let [below, count, most, at] = [0, 0, 0, 0]
   for (let i = 1; i < values.length; i++) {
     const own = counts[i - 1] as number
-    below += own * (logs[i - 1] as number)
+    below += own * ((logs[i - 1] as number) - mean)
     count += own
-    const between = below ** 2 / count + (total - below) ** 2 / (all - count)
+    const between = (below * below * all) / (count * (all - count))
     if (count >= least && all - count >= least && between > most) [most, at] = [between, i]
   }
-  return at
+  return { at, ratio: whole / (whole - most) }
 }
 
 /** Mode of ascending times, and the values between it and the next. */
@@ -177,9 +161,8 @@ export interface Mode {
 
 /**
  * Finds the modes of ascending times, and the values beyond Tukey's outer fence of each (upper quartile and three
- * interquartile ranges, of logarithms). Times divide in two if the slower half of the slower part is far outside the
- * faster part's last mode, or if the dip test finds more than one mode; a part with less than 5 % of all times is no
- * mode.
+ * interquartile ranges, of logarithms). Times divide in two if three quarters of the slower part are far outside the
+ * faster part's last mode, or if the parts explain nearly all that times vary. A mode has 5 % of all times.
  */
 export function modesOf(sample: WeightedSample): Mode[] {
   const { values } = sample
@@ -190,19 +173,15 @@ export function modesOf(sample: WeightedSample): Mode[] {
   })
   const fence = (stretch: Stretch) => fenceOf(part(stretch), step)
   const least = Math.max(MIN_REQUESTS, MIN_PART * countOf(sample))
-  const isMode = (stretch: Stretch) => countOf(part(stretch)) >= least
   const divide = (whole: Stretch): readonly Stretch[] => {
     const [from, to] = whole
-    if (to - from < 2) return [whole]
-    const at = from + placeBetween(part(whole), 0)
-    const faster: Stretch = [from, at]
-    const slower: Stretch = [at, to]
-    const below = isMode(faster) ? divide(faster) : [faster]
+    const { at } = divisionOf(part(whole), least)
+    if (at === 0) return [whole]
+    const below = divide([from, from + at])
+    const slower: Stretch = [from + at, to]
     const { values: all, weights } = part(slower)
-    const isFar = quantile(all, 0.5, weights) > fence(below.at(-1) ?? faster)
-    if (!isFar && !hasModes(part(whole))) return [whole]
-    const modes = [...below, ...(isMode(slower) ? divide(slower) : [])].filter(isMode)
-    return modes.length === 0 ? [whole] : modes
+    const isFar = quantile(all, 0.25, weights) > fence(below.at(-1) as Stretch)
+    return isFar || hasModes(part(whole)) ? [...below, ...divide(slower)] : [whole]
   }
   const modes = divide([0, values.length])
   return modes.map((mode, i) => {
@@ -214,10 +193,24 @@ export function modesOf(sample: WeightedSample): Mode[] {
   })
 }
 
-/** Whether ascending times have more than one mode, also where these overlap. Equal times tell no more than one. */
-function hasModes({ values }: WeightedSample): boolean {
+/** Squares of evenly spread values are this many times those within both halves. */
+const EVEN_RATIO = 4
+/** Returns by how much the log of that ratio is larger in one of 1,000 samples of `n` evenly spread values. */
+const chanceOf = (n: number) => 3 / Math.sqrt(n) + 13 / n
+
+/**
+ * Whether ascending times have two modes, also where these overlap: both parts explain more than of times that are
+ * spread evenly (simulated). Equal times alone tell nothing. Source: Engelman and Hartigan 1969, "Percentage points of
+ * a test for clusters", JASA 64(328):1647-1648, for the statistic.
+ */
+function hasModes(sample: WeightedSample): boolean {
+  const { values } = sample
   const distinct = values.filter((value, row) => row === 0 || value !== values[row - 1])
-  return dipTest(distinct).p < ALPHA
+  const n = distinct.length
+  return [sample, { values: distinct }].every((each) => {
+    const { ratio } = divisionOf(each, MIN_PART * countOf(each))
+    return n >= MIN_REQUESTS && Math.log(ratio / EVEN_RATIO) > chanceOf(n)
+  })
 }
 
 type Stretch = readonly [from: number, to: number]
@@ -242,9 +235,4 @@ function fenceOf({ values, weights }: WeightedSample, step: number): number {
   return isLog
     ? high * Math.max(high / low, 1 + near / high) ** FENCE
     : high + FENCE * Math.max(high - low, near)
-}
-
-/** Logarithms, unless some value has none. */
-function scaled(values: Float64Array): Float64Array {
-  return (values[0] as number) > 0 ? values.map(Math.log) : values
 }
