@@ -102,9 +102,8 @@ function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInte
   const half = total / 2
   // Sums of weights such as 1/3 may miss the half by rounding.
   const slack = total * 1e-12
-  const known: Split[] = []
-  const lower = selectDifference(pairs, half - slack, { known })
-  const upper = selectDifference(pairs, half + slack, { strictly: true, known })
+  const lower = selectDifference(pairs, half - slack)
+  const upper = selectDifference(pairs, half + slack, true)
   // Half the statistic's smallest step: the continuity correction of a test that may take any shift.
   const step = pairs.reduce(
     (least, { weight }) => Math.min(least, weight),
@@ -113,14 +112,11 @@ function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInte
   const reach = -normalQuantile((1 - level) / 2) * Math.sqrt(variance) + step / 2
   return {
     shift: lower + (upper - lower) / 2,
-    low:
-      reach >= half
-        ? Number.NEGATIVE_INFINITY
-        : selectDifference(pairs, half - reach - slack, { known }),
+    low: reach >= half ? Number.NEGATIVE_INFINITY : selectDifference(pairs, half - reach - slack),
     high:
       reach >= half
         ? Number.POSITIVE_INFINITY
-        : selectDifference(pairs, half + reach + slack, { strictly: true, known }),
+        : selectDifference(pairs, half + reach + slack, true),
     level,
   }
 }
@@ -143,51 +139,28 @@ interface Split {
 }
 
 /**
- * Returns the smallest difference up to which differences weigh `target` (`strictly`: more), or ∞. Each step counts, in
- * O(n), at the point where a line through the known weights on both sides crosses the target, because weights hardly
- * bend; or it halves the range. `known` holds the results of earlier searches for a closer start, and receives those of
- * this one.
- *
- * Source: Dowell and Jarratt 1971, "A modified regula falsi method" (the Illinois algorithm).
+ * Returns the smallest difference up to which differences weigh `target` (`strictly`: more), or ∞. Each step halves the
+ * range, in O(n), and moves its ends to differences.
  */
 function selectDifference(
   pairs: readonly WeightedPair[],
   target: number,
-  { strictly = false, known = [] as Split[] } = {},
+  strictly = false,
 ): number {
   const reached = (weight: number) => (strictly ? weight > target : weight >= target)
-  let { low, high } = rangeOf(pairs)
-  const weight = sum(pairs, (pair) => pair.weight * (pair.first.length * pair.second.length))
-  if (!reached(weight)) return Number.POSITIVE_INFINITY
-  let [below, beyond, last] = [target, weight - target, 0]
-  // `high` is always a difference that reaches the target; nothing below `low` does.
-  const narrow = (split: Split): -1 | 1 => {
-    if (reached(split.weight)) {
-      if (split.below <= high) [high, beyond] = [split.below, split.weight - target]
-      return 1
-    }
-    if (split.above >= low) [low, below] = [split.above, target - split.weight]
-    return -1
+  if (!reached(sum(pairs, (pair) => pair.weight * (pair.first.length * pair.second.length)))) {
+    return Number.POSITIVE_INFINITY
   }
-  for (const split of known) narrow(split)
-  for (let step = 1; low < high; step++) {
-    const next =
-      step % HALVED_AFTER === 0
-        ? low / 2 + high / 2
-        : low + (high - low) * (below / (below + beyond))
-    const split = splitAt(pairs, next >= low && next < high ? next : low)
-    known.push(split)
-    const side = narrow(split)
-    // The end that stays counts for half, so that the next step lands beyond the target.
-    if (side === last && side === 1) below /= 2
-    else if (side === last) beyond /= 2
-    last = side
+  // `high` is always a difference that reaches the target; nothing below `low` does.
+  let { low, high } = rangeOf(pairs)
+  while (low < high) {
+    const middle = low / 2 + high / 2
+    const split = splitAt(pairs, middle < high ? middle : low)
+    if (reached(split.weight)) high = Math.min(high, split.below)
+    else low = Math.max(low, split.above)
   }
   return high
 }
-
-/** Period of steps that halve the range: if most differences are equal, weights jump. */
-const HALVED_AFTER = 4
 
 function rangeOf(pairs: readonly WeightedPair[]): { low: number; high: number } {
   let low = Number.POSITIVE_INFINITY

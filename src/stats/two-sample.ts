@@ -192,26 +192,3 @@ export function pooledValues(
   pooled.set(pair.second, pair.first.length)
   return sortAscending(pooled)
 }
-
-/** Groups of equal values among two ascending samples. */
-export interface TiedValues {
-  /** End of each group of equal values among all, ascending; the last is the number of values. */
-  readonly ends: readonly number[]
-  /** Number of values of the first sample up to each place. */
-  readonly firsts: readonly number[]
-}
-
-export function tiedValues(first: ArrayLike<number>, second: ArrayLike<number>): TiedValues {
-  const ends: number[] = []
-  const firsts: number[] = []
-  for (let i = 0, j = 0; i < first.length || j < second.length; ) {
-    const one = i < first.length ? first[i]! : Number.POSITIVE_INFINITY
-    const other = j < second.length ? second[j]! : Number.POSITIVE_INFINITY
-    const value = Math.min(one, other)
-    while (first[i] === value) i++
-    while (second[j] === value) j++
-    ends.push(i + j)
-    firsts.push(i)
-  }
-  return { ends, firsts }
-}

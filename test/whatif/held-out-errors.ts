@@ -135,7 +135,7 @@ function regressionOf(
     learned.map(row),
     learned.map((call) => forest.serverUs[call]!),
   )
-  return (call) => fit.predict(row(call))
+  return (call) => fit(row(call))
 }
 
 /**

@@ -97,7 +97,7 @@ function matchesOf(pairing: NodePairing, recurring: ReadonlySet<string>): NodeMa
     const neighbourShare = neighbours === 0 ? 1 : pairing.agreement(node, partner) / neighbours
     const certainty: Certainty =
       same || !recurs ? 'sure' : neighbourShare >= MOST ? 'likely' : 'doubtful'
-    return [{ before: node, after: partner, certainty, recurs, neighbourShare }]
+    return [{ before: node, after: partner, certainty }]
   })
 }
 

@@ -75,7 +75,7 @@ function differingAnswer(
 ): ParameterQuestion {
   const question = 'what-differs'
   const paths = treePaths(tree, { predict: criterion === 'gini' ? 'lift' : 'majority' }).map(
-    ({ conditions, predicts, weights, steps: _, ...quality }): ExplainedPath => ({
+    ({ conditions, predicts, weights, ...quality }): ExplainedPath => ({
       ...quality,
       question,
       conditions,

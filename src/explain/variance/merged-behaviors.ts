@@ -130,10 +130,9 @@ const FENCE = 3
 
 /**
  * Divides ascending times, on a logarithmic scale, so that the squares within both parts are smallest. Times count by
- * weight, and each part has a weight of at least `least`. Returns the place, 0 if there is none, and how many times
- * smaller these squares are than those of the whole.
+ * weight. Returns the place, and how many times smaller these squares are than those of the whole.
  */
-function divisionOf({ values, weights }: WeightedSample, least: number) {
+function divisionOf({ values, weights }: WeightedSample) {
   const logs = (values[0] as number) > 0 ? values.map(Math.log) : values
   const counts = weights ?? values.map(() => 1)
   const all = sum(counts)
@@ -145,7 +144,7 @@ function divisionOf({ values, weights }: WeightedSample, least: number) {
     below += own * ((logs[i - 1] as number) - mean)
     count += own
     const between = (below * below * all) / (count * (all - count))
-    if (count >= least && all - count >= least && between > most) [most, at] = [between, i]
+    if (between > most) [most, at] = [between, i]
   }
   return { at, ratio: whole / (whole - most) }
 }
@@ -161,8 +160,8 @@ export interface Mode {
 
 /**
  * Finds the modes of ascending times, and the values beyond Tukey's outer fence of each (upper quartile and three
- * interquartile ranges, of logarithms). Times divide in two if three quarters of the slower part are far outside the
- * faster part's last mode, or if the parts explain nearly all that times vary. A mode has 5 % of all times.
+ * interquartile ranges, of logarithms). Times divide in two if the slower part is far outside the faster part's last
+ * mode, or if the parts explain nearly all that times vary. A mode has 5 % of all times.
  */
 export function modesOf(sample: WeightedSample): Mode[] {
   const { values } = sample
@@ -171,24 +170,28 @@ export function modesOf(sample: WeightedSample): Mode[] {
     values: values.subarray(from, to),
     weights: sample.weights?.subarray(from, to),
   })
-  const fence = (stretch: Stretch) => fenceOf(part(stretch), step)
   const least = Math.max(MIN_REQUESTS, MIN_PART * countOf(sample))
   const divide = (whole: Stretch): readonly Stretch[] => {
     const [from, to] = whole
-    const { at } = divisionOf(part(whole), least)
+    const { at, isApart } = placeBetween(part(whole), least)
     if (at === 0) return [whole]
     const below = divide([from, from + at])
     const slower: Stretch = [from + at, to]
+    const { fence, beyond } = rangeOf(part(below.at(-1) as Stretch), step)
     const { values: all, weights } = part(slower)
-    const isFar = quantile(all, 0.25, weights) > fence(below.at(-1) as Stretch)
-    return isFar || hasModes(part(whole)) ? [...below, ...divide(slower)] : [whole]
+    const hasGap = Number(all[0]) > beyond(Number(values[from + at - 1]), 1)
+    const isFar = hasGap && quantile(all, 0.25, weights) > fence
+    return isFar || isApart ? [...below, ...divide(slower)] : [whole]
   }
   const modes = divide([0, values.length])
   return modes.map((mode, i) => {
     const [from] = mode
     const to = modes[i + 1]?.[0] ?? values.length
-    const highest = fence(mode)
-    const at = values.subarray(from, to).findIndex((value) => value > highest)
+    const { fence: widest } = rangeOf(part(mode), step)
+    // Times far out are no part of the mode that tells so.
+    const within = values.subarray(from, to).findLastIndex((value) => value <= widest) + 1
+    const { fence } = rangeOf(part([from, from + within]), step)
+    const at = values.subarray(from, to).findIndex((value) => value > fence)
     return { from, to, beyond: at < 0 ? to : from + at }
   })
 }
@@ -199,18 +202,32 @@ const EVEN_RATIO = 4
 const chanceOf = (n: number) => 3 / Math.sqrt(n) + 13 / n
 
 /**
- * Whether ascending times have two modes, also where these overlap: both parts explain more than of times that are
- * spread evenly (simulated). Equal times alone tell nothing. Source: Engelman and Hartigan 1969, "Percentage points of
- * a test for clusters", JASA 64(328):1647-1648, for the statistic.
+ * Returns the place that divides ascending times, without the tails, and whether both parts explain more than of times
+ * that are spread evenly (simulated), as of two modes that may overlap. So must they of distinct times: times that are
+ * rounded are few. Source: Engelman and Hartigan 1969, "Percentage points of a test for clusters", JASA 64(328):1647-1648,
+ * for the statistic.
  */
-function hasModes(sample: WeightedSample): boolean {
-  const { values } = sample
+function placeBetween(sample: WeightedSample, least: number) {
+  const share = Math.min(0.5, least / countOf(sample))
+  const [low, high] = [share, 1 - share].map((at) =>
+    quantile(sample.values, at, sample.weights),
+  ) as [number, number]
+  const from = sample.values.findIndex((value) => value >= low)
+  const to = sample.values.findLastIndex((value) => value <= high) + 1
+  const values = sample.values.subarray(from, to)
   const distinct = values.filter((value, row) => row === 0 || value !== values[row - 1])
-  const n = distinct.length
-  return [sample, { values: distinct }].every((each) => {
-    const { ratio } = divisionOf(each, MIN_PART * countOf(each))
-    return n >= MIN_REQUESTS && Math.log(ratio / EVEN_RATIO) > chanceOf(n)
-  })
+  const divisions = [
+    divisionOf({ values, weights: sample.weights?.subarray(from, to) }),
+    divisionOf({ values: distinct }),
+  ] as const
+  const isApart = divisions.every(
+    ({ ratio }) => Math.log(ratio / EVEN_RATIO) > chanceOf(distinct.length),
+  )
+  const [{ at }] = divisions
+  return {
+    at: at === 0 ? 0 : from + at,
+    isApart: distinct.length >= MIN_REQUESTS && isApart,
+  }
 }
 
 type Stretch = readonly [from: number, to: number]
@@ -225,14 +242,17 @@ function smallestStep(values: Float64Array): number {
   return steps.reduce((least, own) => (own > 0 && own < least ? own : least), Number.MAX_VALUE)
 }
 
-function fenceOf({ values, weights }: WeightedSample, step: number): number {
+/** Returns the outer fence of some times, and a function for what lies some interquartile ranges beyond a time. */
+function rangeOf({ values, weights }: WeightedSample, step: number) {
   const isLog = (values[0] as number) > 0
   const [low, high] = [0.25, 0.75].map((share) => quantile(values, share, weights)) as [
     number,
     number,
   ]
   const near = Math.min(step, high)
-  return isLog
-    ? high * Math.max(high / low, 1 + near / high) ** FENCE
-    : high + FENCE * Math.max(high - low, near)
+  const beyond = (time: number, ranges: number) =>
+    isLog
+      ? time * Math.max(high / low, 1 + near / high) ** ranges
+      : time + ranges * Math.max(high - low, near)
+  return { fence: beyond(high, FENCE), beyond }
 }

@@ -129,16 +129,6 @@ export interface TargetContent {
 export type ClassificationNode = TreeNode<ClassContent>
 export type RegressionNode = TreeNode<TargetContent>
 
-/** Why a column could not take part. */
-export interface LeftOutColumn {
-  readonly column: string
-  /**
-   * `excluded` by the option; `empty`: missing in every row; `constant`: one value in all rows that
-   * have one; `too-many-values`: names nearly every row, so that it would separate anything.
-   */
-  readonly reason: 'excluded' | 'empty' | 'constant' | 'too-many-values'
-}
-
 /** A column as a finished tree knows it: without the values of rows. */
 export type TreeColumnInfo =
   | { readonly name: string; readonly kind: 'numeric' }
@@ -148,8 +138,6 @@ export type TreeColumnInfo =
 export interface TreeOptions {
   /** Highest p of a split that stays; 0.01, above 0 and below 1. */
   readonly alpha?: number | undefined
-  /** Names of columns not to split on; none. */
-  readonly exclude?: readonly string[] | undefined
   /** Most splits on the way to a leaf; 30. */
   readonly maxDepth?: number | undefined
   /**
@@ -162,7 +150,6 @@ export interface TreeOptions {
 interface Grown<Node> {
   /** All columns that were given, in their order. */
   readonly columns: readonly TreeColumnInfo[]
-  readonly leftOut: readonly LeftOutColumn[]
   readonly root: Node
 }
 
@@ -179,17 +166,16 @@ export function columnInfo(column: TreeColumn): TreeColumnInfo {
   return kind === 'numeric' ? { name, kind } : { name, kind, levels: column.levels }
 }
 
-interface Path {
+/** A way from the root of a tree to a leaf, as a rule. */
+export interface TreePath {
   /** Conditions in the order of the splits, one per column; empty if the tree is a leaf. */
   readonly conditions: readonly PathCondition[]
-  /** The child taken at each split from the root. */
-  readonly steps: readonly number[]
 }
 
 /**
  * A leaf of a classification tree, as a rule: where the conditions hold, the class is `predicts`.
  */
-export interface ClassificationPath extends Path {
+export interface ClassificationPath extends TreePath {
   /** 0 precursor, 1 mutation; null where precursors and mutations are equal in leaf and tree. */
   readonly predicts: ClassLabel | null
   /** Weights of the precursors and mutations for which the conditions hold. */
@@ -211,25 +197,6 @@ export interface ClassificationPath extends Path {
   readonly separation: number
 }
 
-/**
- * A leaf of a regression tree, as a rule: where the conditions hold, the target is about `mean`.
- */
-export interface RegressionPath extends Path {
-  readonly weight: number
-  /** Share of all rows for which the conditions hold. */
-  readonly support: number
-  /** Mean and standard deviation of the target, in its unit. */
-  readonly mean: number
-  readonly sd: number
-  /** Mean here less the mean of all other rows; 0 if there are none. */
-  readonly shift: number
-  /**
-   * Share of the variance of all targets that it takes away to tell these rows from the others, 0
-   * to 1.
-   */
-  readonly separation: number
-}
-
 export interface ClassificationPathOptions {
   /**
    * Which class a path is said to predict. `'majority'` (default): the one that most of its rows
@@ -240,8 +207,8 @@ export interface ClassificationPathOptions {
 }
 
 /**
- * Returns the paths from the root of a tree to its leaves, as rules; those that separate best come
- * first, of equally good ones in the order of the tree.
+ * Returns the paths from the root of a tree to its leaves, as rules in the order of the tree; of a classification tree
+ * those that separate best come first.
  *
  * All conditions on one column are one: `2 < count <= 4096`. Rows with missing values count where
  * the tree put them, in part.
@@ -261,14 +228,15 @@ export function treePaths(
   tree: ClassificationTree,
   options?: ClassificationPathOptions,
 ): ClassificationPath[]
-export function treePaths(tree: RegressionTree): RegressionPath[]
+export function treePaths(tree: RegressionTree): TreePath[]
 export function treePaths(
   tree: ClassificationTree | RegressionTree,
   options: ClassificationPathOptions = {},
-): ClassificationPath[] | RegressionPath[] {
+): readonly TreePath[] {
   requireFields('treePaths(tree)', tree, 'kind', 'root')
   rejectUnknownOptions(options, tree.kind === 'classification' ? ['predict'] : [])
-  return tree.kind === 'regression' ? regressionPaths(tree) : classificationPaths(tree, options)
+  if (tree.kind === 'classification') return classificationPaths(tree, options)
+  return leavesOf(tree.root, tree.columns).map(({ conditions }) => ({ conditions }))
 }
 
 function classificationPaths(
@@ -278,7 +246,7 @@ function classificationPaths(
   requireOneOf('predict', predict, ['majority', 'lift'])
   const whole = root.weights
   const total = whole[0] + whole[1]
-  const paths = leavesOf(root, columns).map(({ leaf, ...path }): ClassificationPath => {
+  const paths = leavesOf(root, columns).map(({ leaf, conditions }): ClassificationPath => {
     const { weights } = leaf
     const weight = weights[0] + weights[1]
     const [share0, share1] = [shareOf(weights[0], whole[0]), shareOf(weights[1], whole[1])]
@@ -289,7 +257,7 @@ function classificationPaths(
     const precision = shareOf(weights[own], weight)
     const separation = whole[0] === 0 || whole[1] === 0 ? 0 : Math.abs(share1 - share0)
     return {
-      ...path,
+      conditions,
       predicts,
       weights,
       support: shareOf(weight, total),
@@ -299,23 +267,6 @@ function classificationPaths(
       lift: shareOf(precision, shareOf(whole[own], total)),
     }
   })
-  return bestFirst(paths)
-}
-
-function regressionPaths({ root, columns }: RegressionTree): RegressionPath[] {
-  const paths = leavesOf(root, columns).map(({ leaf, ...path }): RegressionPath => {
-    const { weight, mean, sd } = leaf
-    const others = root.weight - weight
-    const all = leaf === root || others <= 0
-    const shift = all ? 0 : ((mean - root.mean) * root.weight) / others
-    const between = (weight * others * shift * shift) / root.weight
-    const separation = all ? 0 : Math.min(1, shareOf(between, root.weight * root.sd ** 2))
-    return { ...path, weight, support: shareOf(weight, root.weight), mean, sd, shift, separation }
-  })
-  return bestFirst(paths)
-}
-
-function bestFirst<P extends { readonly separation: number }>(paths: readonly P[]): P[] {
   return paths.toSorted((a, b) => b.separation - a.separation)
 }
 
@@ -324,27 +275,26 @@ function shareOf(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole
 }
 
-interface Leaf<Content> extends Path {
+interface Leaf<Content> extends TreePath {
   readonly leaf: TreeNode<Content>
 }
 
 function leavesOf<Content>(root: TreeNode<Content>, columns: readonly TreeColumnInfo[]) {
   const byName = new Map(columns.map((column) => [column.name, column]))
   const leaves: Leaf<Content>[] = []
-  const visit = (node: TreeNode<Content>, { conditions, steps }: Path): void => {
+  const visit = (node: TreeNode<Content>, conditions: TreePath['conditions']): void => {
     if (node.kind === 'leaf') {
-      leaves.push({ leaf: node, conditions, steps })
+      leaves.push({ leaf: node, conditions })
       return
     }
     const column = byName.get(node.column)
     if (column === undefined)
       throw new InternalError(`a tree splits on ${node.column}, not its own`)
     for (const [child, next] of node.children.entries()) {
-      const narrower = withStep(conditions, column, node.test, child)
-      visit(next, { conditions: narrower, steps: [...steps, child] })
+      visit(next, withStep(conditions, column, node.test, child))
     }
   }
-  visit(root, { conditions: [], steps: [] })
+  visit(root, [])
   return leaves
 }
 

@@ -24,14 +24,17 @@ function slowHosts(delayUs: number) {
 
 test('25 slow hosts of 50 are one split', () => {
   const { columns, latencyUs } = slowHosts(20_000)
-  const paths = treePaths(growRegressionTree(columns, latencyUs))
+  const tree = growRegressionTree(columns, latencyUs)
+  const { root } = tree
+  const paths = treePaths(tree)
   expect(paths.map(({ conditions }) => conditions.map(({ column }) => column))).toEqual([
     ['host'],
     ['host'],
   ])
   expect(paths[0]?.conditions[0]).toMatchObject({ kind: 'levels', levels: SLOW })
-  expect(paths[0]?.shift).toBeGreaterThan(18_000)
-  expect(paths[0]?.shift).toBeLessThan(22_000)
+  const [slow, others] = root.kind === 'split' ? root.children : []
+  expect(Number(slow?.mean) - Number(others?.mean)).toBeGreaterThan(18_000)
+  expect(Number(slow?.mean) - Number(others?.mean)).toBeLessThan(22_000)
 })
 
 test('so they are for slow and usual requests, though most requests of slow hosts are not slow', () => {
@@ -152,9 +155,10 @@ describeWithShared('which hosts are slow in TraceBench', () => {
 
   test('20 ms on 25 of 50 datanodes: datanode001 to 025, in one split, without error', () => {
     const { columns, latencyUs } = connects('w_netdelay_20ms_on_25_of_50_datanodes')
-    const [first] = treePaths(growRegressionTree(columns, latencyUs)).filter(
-      ({ shift }) => shift > 0,
-    )
+    const tree = growRegressionTree(columns, latencyUs)
+    const [slow, others] = tree.root.kind === 'split' ? tree.root.children : []
+    expect(Number(slow?.mean)).toBeGreaterThan(Number(others?.mean))
+    const [first] = treePaths(tree)
     expect(first?.conditions[0]).toMatchObject({ kind: 'levels', column: 'host', levels: SLOW })
   })
 
