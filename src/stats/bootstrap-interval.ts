@@ -56,7 +56,7 @@ export interface BootstrapResult extends SampleCounts {
  * With weights, the estimate counts each value as often as its weight says, and the interval is for as many equally
  * weighted values as the samples are worth (Kish 1965).
  *
- * NaN and infinite values are left out and counted; ties need no correction. When a sample is
+ * NaN and infinite values are left out; ties need no correction. When a sample is
  * empty, estimate, low and high are NaN; when one has a single value, low and high are. When all
  * values of each sample are equal, low and high are the estimate.
  *

@@ -29,7 +29,6 @@ export interface DetectableShiftResult {
   readonly alpha: number
   readonly beforeCount: number
   readonly afterCount: number
-  readonly droppedBefore: number
 }
 
 /**
@@ -43,7 +42,7 @@ export interface DetectableShiftResult {
  *
  * Only differences between values of the sample are tried as shifts: latencies recorded in whole
  * milliseconds shift by whole milliseconds, and their ties, which count half, are no evidence until
- * then. NaN and infinite values are left out and counted. A sample of fewer than two values, or an
+ * then. NaN and infinite values are left out. A sample of fewer than two values, or an
  * `afterCount` of 0, gives NaN; samples too small to reject anything give ∞.
  *
  * Limits: the power of the asymptotic test; for heavy-tailed latencies the Kolmogorov-Smirnov test
@@ -71,11 +70,11 @@ export function detectableShift(
   requireShare('alpha', alpha)
   requireShare('power', power)
   requireCount('afterCount', afterCount, 0)
-  const { values, dropped } = sortedFinite(before, { sorted })
+  const values = sortedFinite(before, { sorted })
   const beforeCount = values.length
   // For a value of before, those of after that lie above it are as those below it upside down.
   const mirrored = Float64Array.from(values, (value) => -value).reverse()
-  const shape = { alpha, beforeCount, afterCount, droppedBefore: dropped }
+  const shape = { alpha, beforeCount, afterCount }
   if (beforeCount < 2 || afterCount === 0) return { shift: Number.NaN, power: Number.NaN, ...shape }
   const wider = Math.sqrt(designEffect)
   const pairs = beforeCount * afterCount

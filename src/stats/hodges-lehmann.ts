@@ -66,8 +66,8 @@ export function stratifiedShift(
   let beforeCount = 0
   let afterCount = 0
   for (const { before, after } of strata) {
-    const first = sortedFinite(before, { sorted }).values
-    const second = sortedFinite(after, { sorted }).values
+    const first = sortedFinite(before, { sorted })
+    const second = sortedFinite(after, { sorted })
     if (first.length === 0 || second.length === 0) continue
     pairs.push({ first, second, weight: 1 / (first.length + second.length + 1) })
     beforeCount += first.length
@@ -222,8 +222,7 @@ export interface VanElterenResult extends TwoSampleResult {
  * differences between strata nor another mixture of strata is evidence. The weights 1/(N_h + 1)
  * have the most power against one shift common to all strata.
  *
- * Ties have midranks, and the variance is corrected for them. NaN and infinite values are left out;
- * those of the strata used are counted as dropped. When all values of each stratum are equal, z is
+ * Ties have midranks, and the variance is corrected for them. NaN and infinite values are left out. When all values of each stratum are equal, z is
  * 0, p 1. When no stratum has values in both periods, statistic, z, p and probabilitySlower are NaN
  * and the result is not testable.
  *
@@ -251,7 +250,7 @@ export function vanElteren(
   const { alternative = 'two-sided', sorted = false } = options
   requireOneOf('alternative', alternative, ALTERNATIVES)
   const sum = sumOverStrata(strata, sorted)
-  const { beforeCount, afterCount, droppedBefore, droppedAfter, variance } = sum
+  const { beforeCount, afterCount, variance } = sum
   const used = sum.strata > 0
   // Strata that cancel leave the rounding of their weights, which has no direction.
   const excess = Math.abs(sum.excess) <= 1e-14 * sum.pairs ? 0 : sum.excess
@@ -260,8 +259,6 @@ export function vanElteren(
   return {
     beforeCount,
     afterCount,
-    droppedBefore,
-    droppedAfter,
     statistic: used ? sum.statistic : Number.NaN,
     z: used ? z : Number.NaN,
     p: !used ? Number.NaN : variance === 0 ? 1 : normalP(z, alternative),
@@ -281,17 +278,15 @@ function sumOverStrata(strata: readonly Stratum[], sorted: boolean) {
     variance: 0,
     beforeCount: 0,
     afterCount: 0,
-    droppedBefore: 0,
-    droppedAfter: 0,
   }
   for (const { before, after } of strata) {
     const first = sortedFinite(before, { sorted })
     const second = sortedFinite(after, { sorted })
-    const n1 = first.values.length
-    const n2 = second.values.length
+    const n1 = first.length
+    const n2 = second.length
     if (n1 === 0 || n2 === 0) continue
     const weight = 1 / (n1 + n2 + 1)
-    const { u, tieTerm } = rankCounts(first.values, second.values)
+    const { u, tieTerm } = rankCounts(first, second)
     sum.strata++
     sum.statistic += weight * u
     sum.excess += weight * (u - (n1 * n2) / 2)
@@ -299,8 +294,6 @@ function sumOverStrata(strata: readonly Stratum[], sorted: boolean) {
     sum.variance += weight * weight * rankVariance(n1, n2, tieTerm)
     sum.beforeCount += n1
     sum.afterCount += n2
-    sum.droppedBefore += first.dropped
-    sum.droppedAfter += second.dropped
   }
   return sum
 }

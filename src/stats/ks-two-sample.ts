@@ -50,7 +50,7 @@ export interface KsResult extends TwoSampleResult {
  * `'faster'`: somewhere it lies above (D⁻).
  *
  * Ties are compared at the end of their group; Stephens's p takes no further account of them,
- * the exact p is conditional on them. NaN and infinite values are left out and counted. When a
+ * the exact p is conditional on them. NaN and infinite values are left out. When a
  * sample is empty, statistic, p and location are NaN. A result with `testable: false` still has
  * its statistic and p, but must not be called significant.
  *

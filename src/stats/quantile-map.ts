@@ -59,7 +59,7 @@ function weighted(
   given: ArrayLike<number> = new Float64Array(sample.length).fill(1),
 ) {
   if (sample.length === 0) throw new OptionError(name, 'empty', 'at least one value')
-  const { values, weights, dropped } = ascendingSample(sample, given)
-  if (dropped > 0) throw new OptionError(name, 'NaN', 'numbers')
+  const { values, weights } = ascendingSample(sample, given)
+  if (values.length < sample.length) throw new OptionError(name, 'NaN', 'numbers')
   return { values, upTo: cumsum(weights!) }
 }

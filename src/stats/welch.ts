@@ -32,7 +32,7 @@ export interface WelchResult extends SampleCounts {
  * Null hypothesis: both distributions have one mean. Alternative: they differ (two-sided). The
  * statistic is positive when after is larger; swapping the samples changes its sign only.
  *
- * NaN and infinite values are left out and counted. With fewer than two values in a sample nothing
+ * NaN and infinite values are left out. With fewer than two values in a sample nothing
  * is tested. Where neither sample varies, equal means give t = 0 and p = 1, different ones t = ±∞
  * and p = 0; where one does not, the other's n − 1 are the degrees of freedom.
  *
@@ -72,8 +72,6 @@ export function welch(
     afterVariance: second.variance,
     beforeCount: first.count,
     afterCount: second.count,
-    droppedBefore: before.length - first.count,
-    droppedAfter: after.length - second.count,
     tested,
   }
 }

@@ -87,11 +87,10 @@ describe('small samples', () => {
     })
   })
 
-  test('NaN and infinities are left out and counted', () => {
+  test('NaN and infinities are left out', () => {
     const dirty = [...even, Number.NaN, Number.NEGATIVE_INFINITY]
     expect(detectableShift(dirty, 100)).toEqual({
       ...detectableShift(even, 100),
-      droppedBefore: 2,
     })
   })
 })

@@ -67,15 +67,13 @@ describe('ties', () => {
 })
 
 describe('what is not a number', () => {
-  test('NaN and infinities are left out and counted', () => {
+  test('NaN and infinities are left out', () => {
     const before = Object.freeze([3, Number.NaN, 1, Number.POSITIVE_INFINITY])
     const after = Object.freeze([Number.NEGATIVE_INFINITY, 4])
     expect(mannWhitney(before, after)).toMatchObject({
       statistic: 2,
       beforeCount: 2,
       afterCount: 1,
-      droppedBefore: 2,
-      droppedAfter: 1,
       testable: false,
     })
   })
