@@ -26,8 +26,6 @@ export {
   type CategoricalTreeColumn,
   type ClassContent,
   type ClassificationNode,
-  type ClassificationPath,
-  type ClassificationPathOptions,
   type ClassificationTree,
   type ClassLabel,
   type NumericTreeColumn,
