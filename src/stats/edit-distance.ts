@@ -1,4 +1,4 @@
-import { requireNumbers } from '../core/errors.ts'
+import { requireArgument, requireNumbers } from '../core/errors.ts'
 
 // Flows have up to 15,000 tokens and every mutation is compared with every candidate precursor,
 // millions of steps a comparison: the loops index with `!`.
@@ -46,6 +46,7 @@ export function editDistanceFrom(
   pattern: Uint32Array,
   alphabet: number,
 ): (text: Uint32Array) => number {
+  requireArgument('pattern', pattern, pattern instanceof Uint32Array, 'a Uint32Array')
   const positions = new Int32Array(alphabet)
   return (text) => {
     const shorter = Math.min(pattern.length, text.length)
