@@ -90,7 +90,6 @@ export type {
 export { findCallingContexts } from './explain/calling-contexts/find-calling-contexts.ts'
 export {
   diagnoseExplosion,
-  type ExplosionCause,
   type ExplosionDiagnosis,
   type ExplosionOptions,
   type ExplosionPart,

@@ -89,15 +89,9 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
       ({ diagnosis }) => diagnosis.expected,
       'With --hosts and --replicas: how many categories to expect.',
     ),
-    causes: listOf(
-      record<Each<ExplosionDiagnosis['causes']>>({ part: TEXT, share: MEASURED, detail: TEXT }),
-    ).from(
+    causes: listOf(TEXT).from(
       ({ diagnosis }) => diagnosis.causes,
-      'Causes that set requests with the same work apart, the largest share first.',
-    ),
-    remaining: COUNT.from(
-      ({ diagnosis }) => diagnosis.remaining,
-      'Categories without all causes; remedies may leave more.',
+      'What sets requests with the same work apart.',
     ),
     remedies: listOf(REMEDY).from(({ diagnosis }) => diagnosis.remedies, 'Best first.'),
     leftOut: listOf(

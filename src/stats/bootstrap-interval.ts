@@ -1,25 +1,21 @@
 // Reads every value and every resampled difference: the loops index with `!`.
+import { sum } from 'd3-array'
 import { quantile as quantilesOf } from 'simple-statistics'
-import { OptionError, rejectUnknownOptions } from '../core/errors.ts'
+import { rejectUnknownOptions } from '../core/errors.ts'
 import { normalQuantile } from './distributions.ts'
 import { type Measure, measurer, quantileOf } from './measure.ts'
 import { moments } from './moments.ts'
 import { quantile } from './quantile.ts'
 import { type RandomSource, randomSource } from './random.ts'
-import { requireCount, requireOneOf, requireShare } from './require-option.ts'
+import { requireCount, requireShare } from './require-option.ts'
 import {
   equalPair,
   type SampleCounts,
   type SampleOptions,
-  type SortedPair,
   sortedPair,
   type WeightOptions,
 } from './two-sample.ts'
 
-type Method = 'percentile' | 'studentised' | 'normal'
-
-const METHODS: readonly string[] = ['auto', 'percentile', 'studentised', 'normal']
-const OF_MEANS: readonly string[] = ['studentised', 'normal']
 const MIN_RESAMPLES = 100
 /** Means of as many values, with as little skewness, are normal to a quarter of a percent. */
 const MANY = 1000
@@ -37,14 +33,6 @@ export interface BootstrapOptions extends SampleOptions, WeightOptions {
   readonly resamples?: number
   /** Seed of the resamples. Default 1. */
   readonly seed?: number
-  /**
-   * `'percentile'` the quantiles of the resampled differences; `'studentised'` those of the differences in standard
-   * errors, only for the mean; `'normal'` their common limit, without resamples, only for the mean; `'auto'`
-   * percentile, but for the mean normal when both samples have 1000 values and more and the mean's own skewness is
-   * below 0.1, else studentised unless one value of a hundred and more makes four fifths of a variance. Default
-   * `'auto'`.
-   */
-  readonly method?: 'auto' | Method
 }
 
 export interface BootstrapResult extends SampleCounts {
@@ -54,36 +42,36 @@ export interface BootstrapResult extends SampleCounts {
   readonly high: number
   readonly level: number
   readonly resamples: number
-  /** Method that computed the interval. */
-  readonly method: Method
 }
 
 /**
  * Returns a bootstrap confidence interval of the difference of a measure: how much slower after is.
  *
- * Both samples are resampled, each with its own size. Quantiles are drawn as order statistics
- * rather than from whole resamples, so that a resample takes O(1).
+ * Both samples are resampled, each with its own size. The interval of a quantile has the quantiles of the resampled
+ * differences, which are drawn as order statistics rather than from whole resamples, so that a resample takes O(1). That
+ * of the mean is studentised: it has quantiles of the differences in standard errors. With 1000 values and more on both
+ * sides, and a skewness of the mean below 0.1, it is their common limit, the normal interval; if one value of a hundred
+ * and more makes four fifths of a variance, it has the quantiles of resampled differences.
  *
  * With weights, the estimate counts each value as often as its weight says, and the interval is for as many equally
  * weighted values as the samples are worth (Kish 1965).
  *
- * NaN and infinite values are left out and counted; ties need no correction. When a sample is
+ * NaN and infinite values are left out; ties need no correction. When a sample is
  * empty, estimate, low and high are NaN; when one has a single value, low and high are. When all
  * values of each sample are equal, low and high are the estimate.
  *
- * Limits: measured coverage of the default method at 95 % and 90 %, of after 1.3 times as slow as
+ * Limits: measured coverage at 95 % and 90 %, of after 1.3 times as slow as
  * before, both normal, log-normal (σ 1) or every tenth request ten times slower. Median: 96.3 and
  * 92.1 % for 20/30 values, 96.0 and 91.9 % for 60/45, 95.6 and 91.1 % for 200/150. Mean: 95 and 90
  * %, but for skewed samples of 20/30 up to 98.7 and 96.2 %, of 60/45 up to 96.5 and 91.8 %.
  * Quantile 0.95: 94.8 to 96.1 % at 95 % from 60/45 values, for 20/30 down to 93.2 %. So intervals
- * of small samples are rather too wide. For the mean, `'percentile'` is not: for skewed samples of
- * 20/30 it holds the difference in 90 % instead of 95 %, of 200/150 in 92 %.
+ * of small samples are rather too wide.
  *
  * Sources: Efron and Tibshirani 1993, "An introduction to the bootstrap", §12.5 (studentised),
  * §13.3 (percentile); Efron 1979 (exact bootstrap of quantiles by order statistics).
  *
- * @throws OptionError for an unknown measure or method, a level outside 0 to 1, fewer than 100
- *   resamples, `'studentised'` or `'normal'` for another measure than the mean, or unsorted samples with `sorted`.
+ * @throws OptionError for an unknown measure, a level outside 0 to 1, fewer than 100 resamples, or unsorted samples with
+ *   `sorted`.
  *
  * @example
  * const before = Array.from({ length: 40 }, (_, i) => 100 + i)
@@ -100,169 +88,113 @@ export function bootstrapInterval(
     'level',
     'resamples',
     'seed',
-    'method',
     'sorted',
     'beforeWeights',
     'afterWeights',
   ])
-  const {
-    measure = 'median',
-    level = 0.95,
-    resamples = 1000,
-    seed = 1,
-    method = 'auto',
-    sorted = false,
-  } = options
-  requireOneOf('method', method, METHODS)
+  const { measure = 'median', level = 0.95, resamples = 1000, seed = 1, sorted = false } = options
   requireShare('level', level)
   requireCount('resamples', resamples, MIN_RESAMPLES)
   const given = sortedPair(before, after, sorted, options)
-  const pair = given.isUneven ? equalPair(given) : given
-  const used = methodFor(pair, measure, method)
-  const { first, second } = pair
+  const { first, second } = given.isUneven ? equalPair(given) : given
   const { sizes, weights } = given
   const { testable: _, ...counts } = sizes
   const measured = measurer(measure)
   const estimate = measured(given.second, weights?.[1]) - measured(given.first, weights?.[0])
-  const shape = { estimate, level, resamples, method: used, ...counts }
+  const shape = { estimate, level, resamples, ...counts }
   if (Math.min(first.length, second.length) < 2) {
     return { ...shape, low: Number.NaN, high: Number.NaN }
   }
-  const center = weights === undefined ? estimate : measured(second) - measured(first)
+  const center = measured(second) - measured(first)
   const plan: Plan = { estimate: center, level, resamples, seed }
-  const [low, high] = OF_MEANS.includes(used)
-    ? aroundMean(pair, { ...plan, resampled: used === 'studentised' })
-    : fromDifferences(pair, { ...plan, measure })
-  if (weights === undefined) return { ...shape, low, high }
+  const share = quantileOf(measure)
+  const [low, high] =
+    share === null ? ofMeans(first, second, plan) : ofQuantiles(first, second, { ...plan, share })
   return { ...shape, low: low + estimate - center, high: high + estimate - center }
 }
 
+type Sample = ArrayLike<number>
 type Interval = readonly [low: number, high: number]
 type Plan = Required<Pick<BootstrapOptions, 'level' | 'resamples' | 'seed'>> & {
   readonly estimate: number
 }
 
-function methodFor({ first, second }: SortedPair, measure: Measure, method: string): Method {
-  const ofMean = quantileOf(measure) === null
-  if (OF_MEANS.includes(method) && !ofMean) {
-    throw new OptionError('method', method, `'percentile' for a measure that is no mean`)
-  }
-  if (method !== 'auto') return method as Method
-  if (!ofMean) return 'percentile'
-  if (isCarriedByOne(first) || isCarriedByOne(second)) return 'percentile'
-  if (Math.min(first.length, second.length) < MANY) return 'studentised'
-  const skewness = 6 * accelerationOfMeans(first, second)
-  return Math.abs(skewness) < LITTLE_SKEWNESS ? 'normal' : 'studentised'
+function ofQuantiles(
+  first: Sample,
+  second: Sample,
+  { level, seed, ...plan }: Plan & { readonly share: number },
+): Interval {
+  const differences = resampledQuantiles(second, { ...plan, seed: ~seed })
+  const before = resampledQuantiles(first, { ...plan, seed })
+  for (let round = 0; round < before.length; round++) differences[round]! -= before[round]!
+  return middleOf(differences, level)
 }
+
+/** Returns the range that holds a share of values. Selecting two of a thousand takes a tenth of the time of sorting. */
+function middleOf(values: Float64Array, level: number): Interval {
+  const tails = [(1 - level) / 2, (1 + level) / 2]
+  return quantilesOf(values as unknown as number[], tails) as [number, number]
+}
+
+function ofMeans(
+  first: Sample,
+  second: Sample,
+  { level, resamples, seed, estimate }: Plan,
+): Interval {
+  const samples = [first, second] as const
+  const random = randomSource(seed)
+  const error = Math.sqrt(sum(samples, (own) => moments(own).variance / own.length))
+  if (!(error > ROUNDING * Math.max(...samples.map((own) => Math.abs(own[0]!))))) {
+    return [estimate, estimate]
+  }
+  const around = (reach: number): Interval => [estimate - reach * error, estimate + reach * error]
+  const isLarge = Math.min(first.length, second.length) >= MANY
+  const isCarried = samples.some(isCarriedByOne)
+  if (isLarge && !isCarried && Math.abs(skewnessOfMeans(first, second)) < LITTLE_SKEWNESS) {
+    return around(normalQuantile((1 + level) / 2))
+  }
+  const [drawBefore, drawAfter] = samples.map((own) => resampledMoments(own, random)) as [
+    Draw,
+    Draw,
+  ]
+  const drawn = new Float64Array(resamples)
+  for (let round = 0; round < resamples; ) {
+    const [before, after] = [drawBefore(), drawAfter()]
+    const difference = after.mean - before.mean
+    const ownError = Math.sqrt(before.error2 + after.error2)
+    // A resample of one value repeated has no standard error: draw another.
+    if (isCarried) drawn[round++] = difference
+    else if (ownError > 0) drawn[round++] = Math.abs(difference - estimate) / ownError
+  }
+  return isCarried ? middleOf(drawn, level) : around(quantile(drawn.sort(), level))
+}
+
+/** Standard errors that are a smaller share of a value are rounding. */
+const ROUNDING = 1e-13
 
 /** Whether one value makes most of the variance: resamples without it have next to no error. */
-function isCarriedByOne(ascending: ArrayLike<number>): boolean {
+function isCarriedByOne(ascending: Sample): boolean {
   const n = ascending.length
   if (n < MIN_TO_BE_CARRIED) return false
-  const { mean, variance } = moments(ascending)
-  const furthest = Math.max(mean - ascending[0]!, ascending[n - 1]! - mean)
-  return furthest ** 2 > CARRIED * variance * (n - 1)
+  const { mean, variance, min, max } = moments(ascending)
+  return Math.max(mean - min, max - mean) ** 2 > CARRIED * variance * (n - 1)
 }
 
-function fromDifferences(
-  { first, second }: SortedPair,
-  plan: Plan & { readonly measure: Measure },
-): Interval {
-  const { seed, level } = plan
-  const differences = resampledMeasures(second, { ...plan, seed: ~seed })
-  const before = resampledMeasures(first, plan)
-  for (let round = 0; round < before.length; round++) differences[round]! -= before[round]!
-  const tails = [(1 - level) / 2, (1 + level) / 2]
-  // Selecting two of a thousand takes a tenth of the time that sorting them would.
-  return quantilesOf(differences as unknown as number[], tails) as [number, number]
-}
-
-function resampledMeasures(
-  sample: ArrayLike<number>,
-  { measure, resamples, seed }: Plan & { readonly measure: Measure },
-): Float64Array {
-  const share = quantileOf(measure)
-  if (share !== null) return resampledQuantiles(sample, { share, resamples, seed })
-  const moments = resampledMoments(sample, randomSource(seed))
-  return Float64Array.from({ length: resamples }, () => moments().mean)
-}
-
-function aroundMean(
-  { first, second }: SortedPair,
-  { level, resamples, seed, estimate, resampled }: Plan & { readonly resampled: boolean },
-): Interval {
-  const error = Math.sqrt(meanMoments(first).error2 + meanMoments(second).error2)
-  if (error === 0) return [estimate, estimate]
-  const reach = resampled
-    ? quantile(studentisedErrors({ first, second }, { resamples, seed, estimate }), level)
-    : normalQuantile((1 + level) / 2)
-  return [estimate - reach * error, estimate + reach * error]
-}
-
-/** Returns how many standard errors resampled differences lie from the estimate, ascending. */
-function studentisedErrors(
-  { first, second }: Pick<SortedPair, 'first' | 'second'>,
-  { resamples, seed, estimate }: Omit<Plan, 'level'>,
-): Float64Array {
-  const random = randomSource(seed)
-  const drawBefore = resampledMoments(first, random)
-  const drawAfter = resampledMoments(second, random)
-  const errors = new Float64Array(resamples)
-  for (let round = 0; round < resamples; ) {
-    const before = drawBefore()
-    const after = drawAfter()
-    const resampledError = Math.sqrt(before.error2 + after.error2)
-    // A resample of one value repeated has no standard error: draw another.
-    if (resampledError === 0) continue
-    errors[round++] = Math.abs(after.mean - before.mean - estimate) / resampledError
+function skewnessOfMeans(before: Sample, after: Sample): number {
+  const powers = (sample: Sample, power: number) => {
+    const { mean } = moments(sample)
+    return sum(sample as readonly number[], (value) => ((value - mean) / sample.length) ** power)
   }
-  return errors.sort()
+  return (powers(after, 3) - powers(before, 3)) / (powers(after, 2) + powers(before, 2)) ** 1.5
 }
 
-/** Returns a sixth of the skewness of the influence values of a difference of means. */
-function accelerationOfMeans(before: ArrayLike<number>, after: ArrayLike<number>): number {
-  const negative = centralSums(before)
-  const positive = centralSums(after)
-  const cubes = positive.cubes - negative.cubes
-  const squares = positive.squares + negative.squares
-  return squares === 0 ? 0 : cubes / (6 * squares ** 1.5)
-}
-
-function centralSums(sample: ArrayLike<number>): { squares: number; cubes: number } {
-  const { mean } = moments(sample)
-  let squares = 0
-  let cubes = 0
-  for (let i = 0; i < sample.length; i++) {
-    const influence = (sample[i]! - mean) / sample.length
-    squares += influence * influence
-    cubes += influence * influence * influence
-  }
-  return { squares, cubes }
-}
-
-/** Mean and squared standard error of the mean of one sample or resample. */
-interface MeanMoments {
-  readonly mean: number
-  /** The sample variance over n. */
-  readonly error2: number
-}
-
-function meanMoments(sample: ArrayLike<number>): MeanMoments {
-  const origin = middleOf(sample)
-  let sum = 0
-  let squares = 0
-  for (let i = 0; i < sample.length; i++) {
-    const deviation = sample[i]! - origin
-    sum += deviation
-    squares += deviation * deviation
-  }
-  return momentsOf({ sum, squares, origin, n: sample.length })
-}
+type Draw = ReturnType<typeof resampledMoments>
 
 /** Draws mean and squared standard error of bootstrap resamples of a sample, each in O(n). */
-function resampledMoments(sample: ArrayLike<number>, random: RandomSource): () => MeanMoments {
+function resampledMoments(sample: Sample, random: RandomSource) {
   const n = sample.length
-  const origin = middleOf(sample)
+  // Deviations from any value keep the squares small; ascending, this one keeps most so.
+  const origin = sample[n >> 1]!
   const deviations = Float64Array.from(sample, (value) => value - origin)
   return () => {
     let sum = 0
@@ -272,30 +204,11 @@ function resampledMoments(sample: ArrayLike<number>, random: RandomSource): () =
       sum += deviation
       squares += deviation * deviation
     }
-    return momentsOf({ sum, squares, origin, n })
+    const around = squares - (sum * sum) / n
+    // One value repeated leaves rounding, which must not pass for a tiny standard error.
+    const error2 = around <= n * Number.EPSILON * squares ? 0 : around / (n - 1) / n
+    return { mean: origin + sum / n, error2 }
   }
-}
-
-/** Deviations from any value keep the squares small; ascending, this one keeps most so. */
-function middleOf(sample: ArrayLike<number>): number {
-  return sample[sample.length >> 1]!
-}
-
-function momentsOf({
-  sum,
-  squares,
-  origin,
-  n,
-}: {
-  readonly sum: number
-  readonly squares: number
-  readonly origin: number
-  readonly n: number
-}): MeanMoments {
-  const around = squares - (sum * sum) / n
-  // One value repeated leaves rounding, which must not pass for a tiny standard error.
-  const error2 = n > 1 && around <= n * Number.EPSILON * squares ? 0 : around / (n - 1) / n
-  return { mean: origin + sum / n, error2 }
 }
 
 interface Resampling {

@@ -29,7 +29,6 @@ export interface DetectableShiftResult {
   readonly alpha: number
   readonly beforeCount: number
   readonly afterCount: number
-  readonly droppedBefore: number
 }
 
 /**
@@ -43,7 +42,7 @@ export interface DetectableShiftResult {
  *
  * Only differences between values of the sample are tried as shifts: latencies recorded in whole
  * milliseconds shift by whole milliseconds, and their ties, which count half, are no evidence until
- * then. NaN and infinite values are left out and counted. A sample of fewer than two values, or an
+ * then. NaN and infinite values are left out. A sample of fewer than two values, or an
  * `afterCount` of 0, gives NaN; samples too small to reject anything give ∞.
  *
  * Limits: the power of the asymptotic test; for heavy-tailed latencies the Kolmogorov-Smirnov test
@@ -71,12 +70,24 @@ export function detectableShift(
   requireShare('alpha', alpha)
   requireShare('power', power)
   requireCount('afterCount', afterCount, 0)
-  const { values, dropped } = sortedFinite(before, { sorted })
+  const values = sortedFinite(before, { sorted })
   const beforeCount = values.length
-  const shape = { alpha, beforeCount, afterCount, droppedBefore: dropped }
+  // For a value of before, those of after that lie above it are as those below it upside down.
+  const mirrored = Float64Array.from(values, (value) => -value).reverse()
+  const shape = { alpha, beforeCount, afterCount }
   if (beforeCount < 2 || afterCount === 0) return { shift: Number.NaN, power: Number.NaN, ...shape }
-  const counts = { beforeCount, afterCount, alpha, designEffect }
-  const powerAt = (shift: number) => powerOf(placements(values, shift), counts)
+  const wider = Math.sqrt(designEffect)
+  const pairs = beforeCount * afterCount
+  const nullSd = wider * Math.sqrt((pairs * (beforeCount + afterCount + 1)) / 12)
+  const critical = -normalQuantile(alpha / 2) * nullSd + 0.5
+  const powerAt = (by: number) => {
+    const [ofAfter, ofBefore] = [placements(values, by), placements(mirrored, by)]
+    const variance = ofAfter.variance / afterCount + ofBefore.variance / beforeCount
+    const sd = wider * pairs * Math.sqrt(variance)
+    const excess = pairs * (ofAfter.mean - 0.5)
+    if (sd === 0) return excess > critical ? 1 : 0
+    return normalTail((critical - excess) / sd) + normalTail((critical + excess) / sd)
+  }
   const range = values[beforeCount - 1]! - values[0]!
   // Past the range every pair is in order, and the power at its highest.
   const highest = powerAt(Number.POSITIVE_INFINITY)
@@ -102,49 +113,10 @@ function smallestDifference(values: ArrayLike<number>, isEnough: (difference: nu
   }
 }
 
-interface PowerOptions {
-  readonly beforeCount: number
-  readonly afterCount: number
-  readonly alpha: number
-  readonly designEffect: number
-}
-
-function powerOf(
-  moved: ReturnType<typeof placements>,
-  { beforeCount, afterCount, alpha, designEffect }: PowerOptions,
-): number {
-  const wider = Math.sqrt(designEffect)
-  const { sd, nullSd, excess } = momentsOfU(moved, beforeCount, afterCount)
-  const critical = -normalQuantile(alpha / 2) * wider * nullSd + 0.5
-  return powerBeyond(critical, { excess, sd: wider * sd })
-}
-
-/** Returns the excess of U over its usual mean under a shift, and its standard deviations with and without one. */
-function momentsOfU(
-  { mean, ofAfter, ofBefore }: ReturnType<typeof placements>,
-  n1: number,
-  n2: number,
-) {
-  return {
-    excess: n1 * n2 * (mean - 0.5),
-    sd: n1 * n2 * Math.sqrt(ofAfter / n2 + ofBefore / n1),
-    nullSd: Math.sqrt((n1 * n2 * (n1 + n2 + 1)) / 12),
-  }
-}
-
-function powerBeyond(critical: number, { excess, sd }: { excess: number; sd: number }): number {
-  if (sd === 0) return excess > critical ? 1 : 0
-  return normalTail((critical - excess) / sd) + normalTail((critical + excess) / sd)
-}
-
-/** Returns the mean and variances of shares of the other sample below each value of after, moved by `shift`. */
+/** Returns mean and variance of the shares of a sample below each of its values, moved by `shift`, ties counted half. */
 function placements(values: ArrayLike<number>, shift: number) {
   const n = values.length
-  let sum = 0
-  let squaresAfter = 0
-  let squaresBefore = 0
-  let below = 0
-  let reached = 0
+  let [sum, squares, below, reached] = [0, 0, 0, 0]
   for (let j = 0; j < n; j++) {
     const moved = values[j]! + shift
     while (below < n && values[below]! < moved) below++
@@ -153,23 +125,8 @@ function placements(values: ArrayLike<number>, shift: number) {
     const itself = moved > values[j]! ? 1 : 0.5
     const share = ((below + reached) / 2 - itself) / (n - 1)
     sum += share
-    squaresAfter += share * share
-  }
-  below = 0
-  reached = 0
-  for (let i = 0; i < n; i++) {
-    const value = values[i]!
-    while (below < n && values[below]! + shift < value) below++
-    reached = Math.max(reached, below)
-    while (reached < n && values[reached]! + shift <= value) reached++
-    const itself = value + shift > value ? 1 : 0.5
-    const share = (n - (below + reached) / 2 - itself) / (n - 1)
-    squaresBefore += share * share
+    squares += share * share
   }
   const mean = sum / n
-  return {
-    mean,
-    ofAfter: Math.max(0, squaresAfter / n - mean * mean),
-    ofBefore: Math.max(0, squaresBefore / n - mean * mean),
-  }
+  return { mean, variance: Math.max(0, squares / n - mean * mean) }
 }

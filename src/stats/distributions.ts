@@ -6,43 +6,18 @@ const PRECISION = 1e-16
 const TINY = 1e-300
 const MAX_TERMS = 1_000_000
 
-/** Returns P(Z > z) of a standard normal Z, with full relative precision far into the tail. */
+/** Returns P(Z > z) of a standard normal Z, with nearly full relative precision far into the tail. */
 export function normalTail(z: number): number {
-  return 0.5 * erfc(z * Math.SQRT1_2)
+  if (Number.isNaN(z)) return z
+  const beyond = 0.5 * gammaQ(0.5, (z * z) / 2)
+  return z < 0 ? 1 - beyond : beyond
 }
 
 /** Returns the p of a z that is positive if after is slower. */
 export function normalP(z: number, alternative: Alternative): number {
-  if (alternative === 'slower') return normalTail(z)
-  if (alternative === 'faster') return normalTail(-z)
-  return erfc(Math.abs(z) * Math.SQRT1_2)
+  if (alternative === 'two-sided') return 2 * normalTail(Math.abs(z))
+  return normalTail(alternative === 'slower' ? z : -z)
 }
-
-// Wichura's coefficients as the nearest doubles, highest power first.
-const CENTER_NUMERATOR = [
-  2509.0809287301227, 33430.57558358813, 67265.7709270087, 45921.95393154987, 13731.69376550946,
-  1971.5909503065513, 133.14166789178438, 3.3871328727963665,
-]
-const CENTER_DENOMINATOR = [
-  5226.495278852546, 28729.085735721943, 39307.89580009271, 21213.794301586597, 5394.196021424751,
-  687.1870074920579, 42.31333070160091, 1,
-]
-const QUANTILE_MIDDLE_NUMERATOR = [
-  0.0007745450142783414, 0.022723844989269184, 0.2417807251774506, 1.2704582524523684,
-  3.6478483247632045, 5.769497221460691, 4.630337846156546, 1.4234371107496835,
-]
-const QUANTILE_MIDDLE_DENOMINATOR = [
-  1.0507500716444169e-9, 0.0005475938084995345, 0.015198666563616457, 0.14810397642748008,
-  0.6897673349851, 1.6763848301838038, 2.053191626637759, 1,
-]
-const QUANTILE_FAR_NUMERATOR = [
-  2.0103343992922881e-7, 2.7115555687434876e-5, 0.0012426609473880784, 0.026532189526576124,
-  0.29656057182850487, 1.7848265399172913, 5.463784911164114, 6.657904643501103,
-]
-const QUANTILE_FAR_DENOMINATOR = [
-  2.0442631033899397e-15, 1.421511758316446e-7, 1.8463183175100548e-5, 0.0007868691311456133,
-  0.014875361290850615, 0.1369298809227358, 0.599832206555888, 1,
-]
 
 /**
  * Returns the value below which a standard normal lies with probability `p`, to about 1e-15 of its
@@ -51,8 +26,7 @@ const QUANTILE_FAR_DENOMINATOR = [
  * −∞ for 0, ∞ for 1. The upper tail beyond z is the lower one below −z: ask for −normalQuantile(p)
  * rather than normalQuantile(1 − p), which loses digits when p is small.
  *
- * Source: Wichura 1988, "Algorithm AS 241: the percentage points of the normal distribution",
- * Applied Statistics 37(3):477-484 (PPND16).
+ * Source: Abramowitz and Stegun 1964, "Handbook of mathematical functions", 26.2.23, for the first of Halley's steps.
  *
  * @throws OptionError for a p outside 0 to 1.
  *
@@ -62,90 +36,21 @@ const QUANTILE_FAR_DENOMINATOR = [
 export function normalQuantile(p: number): number {
   requireNumbers({ p: [p] })
   if (!(p >= 0 && p <= 1)) throw new OptionError('p', p, 'a probability from 0 to 1')
-  const distance = p - 0.5
-  if (Math.abs(distance) <= 0.425) {
-    const r = 0.180625 - distance * distance
-    return (distance * polynomial(CENTER_NUMERATOR, r)) / polynomial(CENTER_DENOMINATOR, r)
+  const [tail, center] = [Math.min(p, 1 - p), Math.abs(p - 0.5)]
+  if (tail === 0) return p === 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+  if (center === 0) return 0
+  const t = Math.sqrt(-2 * Math.log(tail))
+  const first = 2.515517 + t * (0.802853 + t * 0.010328)
+  let z = t - first / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)))
+  for (let step = 0; step < 3; step++) {
+    // Near the center, what lies within ±z has more digits than what lies beyond.
+    const x = (z * z) / 2
+    const excess =
+      tail > 0.25 ? center - (Math.sign(z) * lowerSeries(0.5, x)) / 2 : normalTail(z) - tail
+    const apart = excess * Math.sqrt(2 * Math.PI) * Math.exp(x)
+    z += apart / (1 - (z * apart) / 2)
   }
-  const tail = Math.sqrt(-Math.log(Math.min(p, 1 - p)))
-  const z = tail === Number.POSITIVE_INFINITY ? tail : tailQuantile(tail)
-  return distance < 0 ? -z : z
-}
-
-function tailQuantile(tail: number): number {
-  return tail <= 5
-    ? polynomial(QUANTILE_MIDDLE_NUMERATOR, tail - 1.6) /
-        polynomial(QUANTILE_MIDDLE_DENOMINATOR, tail - 1.6)
-    : polynomial(QUANTILE_FAR_NUMERATOR, tail - 5) / polynomial(QUANTILE_FAR_DENOMINATOR, tail - 5)
-}
-
-function polynomial(coefficients: readonly number[], x: number): number {
-  let sum = 0
-  for (const coefficient of coefficients) sum = sum * x + coefficient
-  return sum
-}
-
-// Cody's coefficients as the nearest doubles, highest power first.
-const NEAR_NUMERATOR = [
-  0.18577770618460315, 3.1611237438705655, 113.86415415105016, 377.485237685302, 3209.3775891384694,
-]
-const NEAR_DENOMINATOR = [
-  1, 23.601290952344122, 244.02463793444417, 1282.6165260773723, 2844.236833439171,
-]
-const ERFC_MIDDLE_NUMERATOR = [
-  2.1531153547440383e-8, 0.5641884969886701, 8.883149794388377, 66.11919063714163,
-  298.6351381974001, 881.952221241769, 1712.0476126340707, 2051.0783778260716, 1230.3393547979972,
-]
-const ERFC_MIDDLE_DENOMINATOR = [
-  1, 15.744926110709835, 117.6939508913125, 537.1811018620099, 1621.3895745666903,
-  3290.7992357334597, 4362.619090143247, 3439.3676741437216, 1230.3393548037495,
-]
-const ERFC_FAR_NUMERATOR = [
-  0.016315387137302097, 0.30532663496123236, 0.36034489994980445, 0.12578172611122926,
-  0.016083785148742275, 0.0006587491615298378,
-]
-const ERFC_FAR_DENOMINATOR = [
-  1, 2.568520192289822, 1.8729528499234604, 0.5279051029514285, 0.06051834131244132,
-  0.0023352049762686918,
-]
-const ONE_OVER_ROOT_PI = 0.5641895835477563
-
-/**
- * Returns the complementary error function, erfc(x) = 2/√π · ∫ from x to ∞ of e^(−t²) dt, accurate to about 1e-15 of
- * its value until it underflows (x > 26.5). NaN for NaN.
- *
- * The two-sided tail of a standard normal beyond ±z is erfc(z/√2).
- *
- * Source: Cody 1969, "Rational Chebyshev approximations for the error function", Mathematics of
- * Computation 23:631-637.
- *
- * @example
- * erfc(0) // 1
- */
-export function erfc(x: number): number {
-  if (Math.abs(x) <= 0.46875) return 1 - erfNearZero(x)
-  return x < 0 ? 2 - upperTail(-x) : upperTail(x)
-}
-
-function erfNearZero(x: number): number {
-  return (x * polynomial(NEAR_NUMERATOR, x * x)) / polynomial(NEAR_DENOMINATOR, x * x)
-}
-
-function upperTail(x: number): number {
-  if (x === Number.POSITIVE_INFINITY) return 0
-  if (x <= 4) {
-    const ratio = polynomial(ERFC_MIDDLE_NUMERATOR, x) / polynomial(ERFC_MIDDLE_DENOMINATOR, x)
-    return gaussian(x) * ratio
-  }
-  const inverse = 1 / (x * x)
-  const ratio = polynomial(ERFC_FAR_NUMERATOR, inverse) / polynomial(ERFC_FAR_DENOMINATOR, inverse)
-  return (gaussian(x) * (ONE_OVER_ROOT_PI - inverse * ratio)) / x
-}
-
-/** Returns e^(−x²), with x² split in two so that its rounding is not magnified by the exponential. */
-function gaussian(x: number): number {
-  const coarse = Math.trunc(x * 16) / 16
-  return Math.exp(-coarse * coarse) * Math.exp(-(x - coarse) * (x + coarse))
+  return p < 0.5 ? -z : z
 }
 
 /**
@@ -190,7 +95,7 @@ function nearlyNormalTail(f: number, df: number): number {
   const y = a * Math.log1p(f / df)
   const rest = (((-0.4 * y - 3.3) * y - 24) * y - 85.5) / (0.8 * y * y + 100 + b)
   const z = ((rest + y + 3) / b + 1) * Math.sqrt(y)
-  return erfc(z * Math.SQRT1_2)
+  return normalP(z, 'two-sided')
 }
 
 /**
@@ -314,6 +219,7 @@ function upperFraction(a: number, x: number): number {
 function density(a: number, x: number): number {
   const excess = (x - a) / a
   const scale = Math.sqrt(2 * Math.PI * a)
+  if (a < 1) return (Math.exp(a - x - stirlingError(a)) * (x / a) ** a) / scale
   return Math.exp(-a * excessLessLog(excess) - stirlingError(a)) / scale
 }
 

@@ -8,8 +8,6 @@ export interface Ecdf {
   readonly y: Float64Array
   /** Number of finite values in the sample. */
   readonly count: number
-  /** Number of values that were NaN or infinite and left out. */
-  readonly dropped: number
 }
 
 /**
@@ -23,7 +21,7 @@ export interface Ecdf {
  * ecdf([3, 1, 3, 5]).y // Float64Array(3) [ 0.25, 0.75, 1 ]
  */
 export function ecdf(sample: ArrayLike<number>, weights?: ArrayLike<number>): Ecdf {
-  const { values, weights: own, dropped } = ascendingSample(sample, weights)
+  const { values, weights: own } = ascendingSample(sample, weights)
   const count = values.length
   const all = own === undefined ? count : own.reduce((sum, one) => sum + one, 0)
   const x = new Float64Array(count)
@@ -37,5 +35,5 @@ export function ecdf(sample: ArrayLike<number>, weights?: ArrayLike<number>): Ec
     y[distinct] = read / all
     distinct++
   }
-  return { x: x.slice(0, distinct), y: y.slice(0, distinct), count, dropped }
+  return { x: x.slice(0, distinct), y: y.slice(0, distinct), count }
 }

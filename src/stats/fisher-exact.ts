@@ -7,12 +7,6 @@ export interface FisherExactResult {
   readonly pMore: number
   /** One-sided: the probability of as many successes of the second group as given, or fewer. */
   readonly pFewer: number
-  /** p with tables exactly as probable as the given one counted half. */
-  readonly midP: number
-  /** Odds of success of the second group over those of the first; ∞ or NaN where cells are 0. */
-  readonly oddsRatio: number
-  /** The second proportion less the first. */
-  readonly difference: number
 }
 
 /** Ratio up to which probabilities count as equal; the value of R. */
@@ -21,22 +15,17 @@ const SAME = 1 + 1e-7
 /**
  * Tests whether two groups succeed equally often (Fisher's exact test).
  *
- * Null hypothesis: both groups have one probability of success. Alternative: they differ (p, midP),
+ * Null hypothesis: both groups have one probability of success. Alternative: they differ (p),
  * the second's is larger (pMore), or smaller (pFewer). Half of p is no one-sided p: where successes
  * are rare or the groups unequal, the two tails differ, and the farther one may be empty. Given the
  * sizes and the number of all successes, the successes of the second group are then hypergeometric.
- * difference and oddsRatio are second against first.
  *
- * When all of both groups succeed, or none, all p are 1 and midP ½. When a group is empty, every
- * field is NaN.
+ * When all of both groups succeed, or none, all p are 1. When a group is empty, every p is NaN.
  *
- * Limits: p rejects less often than its level, midP about as often but not never more.
- * Probabilities come from ratios of neighboring tables, without factorials: O(√n) for groups of n,
+ * Limits: p rejects less often than its level. Probabilities come from ratios of neighboring tables, without factorials: O(√n) for groups of n,
  * 100,000 and more; a p below 1e-300 is 0. Trials must be independent.
  *
- * Sources: Fisher 1935, "The logic of inductive inference", J. Royal Statistical Society
- * 98(1):39-82; Lancaster 1961, "Significance tests in discrete distributions", Journal of the
- * American Statistical Association 56(294):223-234 (mid-p).
+ * Source: Fisher 1935, "The logic of inductive inference", J. Royal Statistical Society 98(1):39-82.
  *
  * @throws OptionError for a size that is not an integer of 0 or more, or successes that are not an
  *   integer from 0 to the group's size.
@@ -53,10 +42,7 @@ export function fisherExact(
   requireGroup(1, successes1, n1)
   requireGroup(2, successes2, n2)
   if (n1 === 0 || n2 === 0) return NOTHING
-  const difference = successes2 / n2 - successes1 / n1
-  const oddsRatio = (successes2 * (n1 - successes1)) / (successes1 * (n2 - successes2))
-  const tables = probableTables({ n1, n2, successes: successes1 + successes2 })
-  return { ...probabilities(tables, successes2), oddsRatio, difference }
+  return probabilities(probableTables({ n1, n2, successes: successes1 + successes2 }), successes2)
 }
 
 /**
@@ -92,31 +78,21 @@ export function stratifiedFisherP(
 /** Returns p-values of the second group's successes, given all tables by their relative probability. */
 function probabilities(tables: ReadonlyMap<number, number>, successes2: number) {
   const observed = tables.get(successes2) ?? 0
-  let [total, rarer, equal, more, fewer] = [0, 0, 0, 0, 0]
+  let [total, rare, more, fewer] = [0, 0, 0, 0]
   for (const [table, weight] of tables) {
     total += weight
     if (table >= successes2) more += weight
     if (table <= successes2) fewer += weight
-    if (weight > observed * SAME) continue
-    if (weight * SAME < observed) rarer += weight
-    else equal += weight
+    if (weight <= observed * SAME) rare += weight
   }
   return {
-    p: Math.min(1, (rarer + equal) / total),
+    p: Math.min(1, rare / total),
     pMore: Math.min(1, more / total),
     pFewer: Math.min(1, fewer / total),
-    midP: Math.min(1, (rarer + equal / 2) / total),
   }
 }
 
-const NOTHING: FisherExactResult = {
-  p: Number.NaN,
-  pMore: Number.NaN,
-  pFewer: Number.NaN,
-  midP: Number.NaN,
-  oddsRatio: Number.NaN,
-  difference: Number.NaN,
-}
+const NOTHING: FisherExactResult = { p: Number.NaN, pMore: Number.NaN, pFewer: Number.NaN }
 
 /** Returns every number of successes with its probability relative to the most probable one. */
 function probableTables({ n1, n2, successes }: { n1: number; n2: number; successes: number }) {

@@ -66,8 +66,8 @@ export function stratifiedShift(
   let beforeCount = 0
   let afterCount = 0
   for (const { before, after } of strata) {
-    const first = sortedFinite(before, { sorted }).values
-    const second = sortedFinite(after, { sorted }).values
+    const first = sortedFinite(before, { sorted })
+    const second = sortedFinite(after, { sorted })
     if (first.length === 0 || second.length === 0) continue
     pairs.push({ first, second, weight: 1 / (first.length + second.length + 1) })
     beforeCount += first.length
@@ -102,9 +102,8 @@ function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInte
   const half = total / 2
   // Sums of weights such as 1/3 may miss the half by rounding.
   const slack = total * 1e-12
-  const known: Split[] = []
-  const lower = selectDifference(pairs, half - slack, { known })
-  const upper = selectDifference(pairs, half + slack, { strictly: true, known })
+  const lower = selectDifference(pairs, half - slack)
+  const upper = selectDifference(pairs, half + slack, true)
   // Half the statistic's smallest step: the continuity correction of a test that may take any shift.
   const step = pairs.reduce(
     (least, { weight }) => Math.min(least, weight),
@@ -113,14 +112,11 @@ function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInte
   const reach = -normalQuantile((1 - level) / 2) * Math.sqrt(variance) + step / 2
   return {
     shift: lower + (upper - lower) / 2,
-    low:
-      reach >= half
-        ? Number.NEGATIVE_INFINITY
-        : selectDifference(pairs, half - reach - slack, { known }),
+    low: reach >= half ? Number.NEGATIVE_INFINITY : selectDifference(pairs, half - reach - slack),
     high:
       reach >= half
         ? Number.POSITIVE_INFINITY
-        : selectDifference(pairs, half + reach + slack, { strictly: true, known }),
+        : selectDifference(pairs, half + reach + slack, true),
     level,
   }
 }
@@ -143,51 +139,28 @@ interface Split {
 }
 
 /**
- * Returns the smallest difference up to which differences weigh `target` (`strictly`: more), or ∞. Each step counts, in
- * O(n), at the point where a line through the known weights on both sides crosses the target, because weights hardly
- * bend; or it halves the range. `known` holds the results of earlier searches for a closer start, and receives those of
- * this one.
- *
- * Source: Dowell and Jarratt 1971, "A modified regula falsi method" (the Illinois algorithm).
+ * Returns the smallest difference up to which differences weigh `target` (`strictly`: more), or ∞. Each step halves the
+ * range, in O(n), and moves its ends to differences.
  */
 function selectDifference(
   pairs: readonly WeightedPair[],
   target: number,
-  { strictly = false, known = [] as Split[] } = {},
+  strictly = false,
 ): number {
   const reached = (weight: number) => (strictly ? weight > target : weight >= target)
-  let { low, high } = rangeOf(pairs)
-  const weight = sum(pairs, (pair) => pair.weight * (pair.first.length * pair.second.length))
-  if (!reached(weight)) return Number.POSITIVE_INFINITY
-  let [below, beyond, last] = [target, weight - target, 0]
-  // `high` is always a difference that reaches the target; nothing below `low` does.
-  const narrow = (split: Split): -1 | 1 => {
-    if (reached(split.weight)) {
-      if (split.below <= high) [high, beyond] = [split.below, split.weight - target]
-      return 1
-    }
-    if (split.above >= low) [low, below] = [split.above, target - split.weight]
-    return -1
+  if (!reached(sum(pairs, (pair) => pair.weight * (pair.first.length * pair.second.length)))) {
+    return Number.POSITIVE_INFINITY
   }
-  for (const split of known) narrow(split)
-  for (let step = 1; low < high; step++) {
-    const next =
-      step % HALVED_AFTER === 0
-        ? low / 2 + high / 2
-        : low + (high - low) * (below / (below + beyond))
-    const split = splitAt(pairs, next >= low && next < high ? next : low)
-    known.push(split)
-    const side = narrow(split)
-    // The end that stays counts for half, so that the next step lands beyond the target.
-    if (side === last && side === 1) below /= 2
-    else if (side === last) beyond /= 2
-    last = side
+  // `high` is always a difference that reaches the target; nothing below `low` does.
+  let { low, high } = rangeOf(pairs)
+  while (low < high) {
+    const middle = low / 2 + high / 2
+    const split = splitAt(pairs, middle < high ? middle : low)
+    if (reached(split.weight)) high = Math.min(high, split.below)
+    else low = Math.max(low, split.above)
   }
   return high
 }
-
-/** Period of steps that halve the range: if most differences are equal, weights jump. */
-const HALVED_AFTER = 4
 
 function rangeOf(pairs: readonly WeightedPair[]): { low: number; high: number } {
   let low = Number.POSITIVE_INFINITY
@@ -249,8 +222,7 @@ export interface VanElterenResult extends TwoSampleResult {
  * differences between strata nor another mixture of strata is evidence. The weights 1/(N_h + 1)
  * have the most power against one shift common to all strata.
  *
- * Ties have midranks, and the variance is corrected for them. NaN and infinite values are left out;
- * those of the strata used are counted as dropped. When all values of each stratum are equal, z is
+ * Ties have midranks, and the variance is corrected for them. NaN and infinite values are left out. When all values of each stratum are equal, z is
  * 0, p 1. When no stratum has values in both periods, statistic, z, p and probabilitySlower are NaN
  * and the result is not testable.
  *
@@ -278,7 +250,7 @@ export function vanElteren(
   const { alternative = 'two-sided', sorted = false } = options
   requireOneOf('alternative', alternative, ALTERNATIVES)
   const sum = sumOverStrata(strata, sorted)
-  const { beforeCount, afterCount, droppedBefore, droppedAfter, variance } = sum
+  const { beforeCount, afterCount, variance } = sum
   const used = sum.strata > 0
   // Strata that cancel leave the rounding of their weights, which has no direction.
   const excess = Math.abs(sum.excess) <= 1e-14 * sum.pairs ? 0 : sum.excess
@@ -287,8 +259,6 @@ export function vanElteren(
   return {
     beforeCount,
     afterCount,
-    droppedBefore,
-    droppedAfter,
     statistic: used ? sum.statistic : Number.NaN,
     z: used ? z : Number.NaN,
     p: !used ? Number.NaN : variance === 0 ? 1 : normalP(z, alternative),
@@ -308,17 +278,15 @@ function sumOverStrata(strata: readonly Stratum[], sorted: boolean) {
     variance: 0,
     beforeCount: 0,
     afterCount: 0,
-    droppedBefore: 0,
-    droppedAfter: 0,
   }
   for (const { before, after } of strata) {
     const first = sortedFinite(before, { sorted })
     const second = sortedFinite(after, { sorted })
-    const n1 = first.values.length
-    const n2 = second.values.length
+    const n1 = first.length
+    const n2 = second.length
     if (n1 === 0 || n2 === 0) continue
     const weight = 1 / (n1 + n2 + 1)
-    const { u, tieTerm } = rankCounts(first.values, second.values)
+    const { u, tieTerm } = rankCounts(first, second)
     sum.strata++
     sum.statistic += weight * u
     sum.excess += weight * (u - (n1 * n2) / 2)
@@ -326,8 +294,6 @@ function sumOverStrata(strata: readonly Stratum[], sorted: boolean) {
     sum.variance += weight * weight * rankVariance(n1, n2, tieTerm)
     sum.beforeCount += n1
     sum.afterCount += n2
-    sum.droppedBefore += first.dropped
-    sum.droppedAfter += second.dropped
   }
   return sum
 }

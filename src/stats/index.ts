@@ -26,21 +26,18 @@ export {
   type CategoricalTreeColumn,
   type ClassContent,
   type ClassificationNode,
-  type ClassificationPath,
-  type ClassificationPathOptions,
   type ClassificationTree,
   type ClassLabel,
-  type LeftOutColumn,
   type NumericTreeColumn,
   type PathCondition,
   type RegressionNode,
-  type RegressionPath,
   type RegressionTree,
   type SplitTest,
   type TargetContent,
   type TreeColumn,
   type TreeColumnInfo,
   type TreeNode,
+  type TreePath,
   type TreeSplit,
   treePaths,
 } from './decision-tree/tree.ts'
@@ -49,7 +46,6 @@ export {
   type DetectableShiftResult,
   detectableShift,
 } from './detectable-shift.ts'
-export { type DipResult, dipTest } from './dip-test.ts'
 export { gammaQ, normalQuantile } from './distributions.ts'
 export { type EDivisiveOptions, eDivisive, type SeriesChange } from './e-divisive.ts'
 export { type Ecdf, ecdf } from './ecdf.ts'

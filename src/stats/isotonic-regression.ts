@@ -1,4 +1,4 @@
-// Runs once a value: the loops index with `!`.
+import { group, range, sort, sum } from 'd3-array'
 import { OptionError, requireNumbers } from '../core/errors.ts'
 
 /**
@@ -21,37 +21,25 @@ import { OptionError, requireNumbers } from '../core/errors.ts'
 export function isotonicRegression(x: ArrayLike<number>, y: ArrayLike<number>): Float64Array {
   requireNumbers({ x, y })
   if (x.length !== y.length) throw new OptionError('y', y.length, `${x.length} values, one a place`)
-  const order = Uint32Array.from({ length: x.length }, (_, i) => i).sort((a, b) => x[a]! - x[b]!)
-  const starts: number[] = []
-  const sums: number[] = []
-  const sizes: number[] = []
-  const mean = (pool: number) => sums[pool]! / sizes[pool]!
-  for (let at = 0; at < order.length; at++) {
-    const row = order[at]!
-    if (!Number.isFinite(x[row]) || !Number.isFinite(y[row])) {
-      throw new OptionError(`y[${row}]`, y[row], 'a finite value at a finite place')
+  const rows = sort(range(x.length), (row) => x[row])
+  const wrong = rows.find((row) => !(Number.isFinite(x[row]) && Number.isFinite(y[row])))
+  if (wrong !== undefined) {
+    throw new OptionError(`y[${wrong}]`, y[wrong], 'a finite value at a finite place')
+  }
+  const pools: { readonly rows: number[]; sum: number }[] = []
+  const mean = (pool = pools.at(-1)) =>
+    pool === undefined ? -Infinity : pool.sum / pool.rows.length
+  for (const same of group(rows, (row) => x[row]).values()) {
+    let pool = { rows: same, sum: sum(same, (row) => y[row]) }
+    while (mean() >= mean(pool)) {
+      const last = pools.pop()!
+      for (const row of pool.rows) last.rows.push(row)
+      last.sum += pool.sum
+      pool = last
     }
-    if (at > 0 && x[row] === x[order[at - 1]!]) {
-      sums[sums.length - 1]! += y[row]!
-      sizes[sizes.length - 1]!++
-    } else {
-      starts.push(at)
-      sums.push(y[row]!)
-      sizes.push(1)
-    }
-    // The place may not be complete yet; pooling early changes nothing, as pools only grow.
-    if (x[row] === x[order[at + 1] ?? row] && at + 1 < order.length) continue
-    while (sums.length > 1 && mean(sums.length - 2) >= mean(sums.length - 1)) {
-      const [sum, size] = [sums.pop()!, sizes.pop()!]
-      starts.pop()
-      sums[sums.length - 1]! += sum
-      sizes[sizes.length - 1]! += size
-    }
+    pools.push(pool)
   }
   const fitted = new Float64Array(x.length)
-  starts.forEach((start, pool) => {
-    const end = starts[pool + 1] ?? order.length
-    for (let at = start; at < end; at++) fitted[order[at]!] = mean(pool)
-  })
+  for (const pool of pools) for (const row of pool.rows) fitted[row] = mean(pool)
   return fitted
 }

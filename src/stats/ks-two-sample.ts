@@ -10,7 +10,6 @@ import {
   type SortedPair,
   sortedPair,
   type TwoSampleResult,
-  tiedValues,
   type WeightOptions,
 } from './two-sample.ts'
 
@@ -51,7 +50,7 @@ export interface KsResult extends TwoSampleResult {
  * `'faster'`: somewhere it lies above (D⁻).
  *
  * Ties are compared at the end of their group; Stephens's p takes no further account of them,
- * the exact p is conditional on them. NaN and infinite values are left out and counted. When a
+ * the exact p is conditional on them. NaN and infinite values are left out. When a
  * sample is empty, statistic, p and location are NaN. A result with `testable: false` still has
  * its statistic and p, but must not be called significant.
  *
@@ -158,7 +157,15 @@ function ksGap({ first: before, second: after, weights: given, isUneven }: Sorte
 /** Returns, for k = 0 to n1 + n2, whether the first k pooled values end a group of ties (1). */
 function tieGroupEnds(before: ArrayLike<number>, after: ArrayLike<number>): Uint8Array {
   const ends = new Uint8Array(before.length + after.length + 1)
-  for (const end of tiedValues(before, after).ends) ends[end] = 1
+  for (let i = 0, j = 0; i < before.length || j < after.length; ) {
+    const value = Math.min(
+      before[i] ?? Number.POSITIVE_INFINITY,
+      after[j] ?? Number.POSITIVE_INFINITY,
+    )
+    while (before[i] === value) i++
+    while (after[j] === value) j++
+    ends[i + j] = 1
+  }
   return ends
 }
 

@@ -1,5 +1,5 @@
-// Means are taken of thousands of resamples: the loop indexes with `!`.
 import { OptionError } from '../core/errors.ts'
+import { moments } from './moments.ts'
 import { quantile } from './quantile.ts'
 
 /** Measure of a sample to compare: its mean, its median, or another quantile. */
@@ -19,18 +19,6 @@ export function measurer(
   measure: Measure,
 ): (ascending: ArrayLike<number>, weights?: ArrayLike<number>) => number {
   const share = quantileOf(measure)
-  return share === null ? mean : (ascending, weights) => quantile(ascending, share, weights)
-}
-
-function mean(sample: ArrayLike<number>, weights?: ArrayLike<number>): number {
-  if (sample.length === 0) return Number.NaN
-  // Deviations keep their digits where all values are large, and are exactly 0 where all are equal.
-  const origin = sample[sample.length >> 1]!
-  let [sum, mass] = [0, 0]
-  for (let i = 0; i < sample.length; i++) {
-    const weight = weights === undefined ? 1 : weights[i]!
-    sum += weight * (sample[i]! - origin)
-    mass += weight
-  }
-  return origin + sum / mass
+  return (ascending, weights) =>
+    share === null ? moments(ascending, weights).mean : quantile(ascending, share, weights)
 }

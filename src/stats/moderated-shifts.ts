@@ -2,6 +2,7 @@
 import { sum } from 'd3-array'
 import { bisect } from 'simple-statistics'
 import { rejectUnknownOptions, requireList, requireNumbers } from '../core/errors.ts'
+import { ascendingOrder } from './ascending-order.ts'
 import { bonferroni } from './bonferroni.ts'
 import { twoSidedTP } from './distributions.ts'
 import { type Direction, directionOf } from './two-sample.ts'
@@ -351,33 +352,17 @@ function sumStrata(
   }
 }
 
-/** Returns the values in ascending order, each with its block: sums then do not hang on the order given. */
-function ascending(sample: BlockedSample): BlockedSample {
-  const { values, blocks } = sample
-  if (isAscending(sample)) return sample
-  const known = Array.from(values).flatMap((value, i) => (Number.isFinite(value) ? [i] : []))
-  const order = Uint32Array.from(known).sort(
-    (a, b) =>
-      (values[a] as number) - (values[b] as number) ||
-      (blocks[a] as number) - (blocks[b] as number),
+/** Returns finite values in ascending order, each with its block: sums then do not hang on the order given. */
+function ascending({ values, blocks }: BlockedSample): BlockedSample {
+  const known = Uint32Array.from({ length: values.length }, (_, i) => i).filter((i) =>
+    Number.isFinite(values[i]),
   )
+  const byBlock = ascendingOrder(Float64Array.from(blocks), known)
+  const order = ascendingOrder(Float64Array.from(values), byBlock)
   return {
-    values: Float64Array.from(order, (i) => values[i] as number),
-    blocks: Float64Array.from(order, (i) => blocks[i] as number),
+    values: Float64Array.from(order, (i) => values[i]!),
+    blocks: Float64Array.from(order, (i) => blocks[i]!),
   }
-}
-
-/** Whether values are finite and ascending, and blocks among equal ones. */
-function isAscending({ values, blocks }: BlockedSample): boolean {
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i] as number
-    if (!Number.isFinite(value)) return false
-    const last = i === 0 ? Number.NEGATIVE_INFINITY : (values[i - 1] as number)
-    if (value < last || (value === last && (blocks[i] as number) < (blocks[i - 1] as number))) {
-      return false
-    }
-  }
-  return true
 }
 
 /** Midranks of both ascending samples together over their number + 1, less ½. */
@@ -602,15 +587,13 @@ export class StretchSums {
     return (this.#squares * this.#count) / Math.max(1, this.#count - 1)
   }
 
-  products() {
+  /** Sum of the squares of the stretches' sums. */
+  get squares(): number {
     // Without stretches that have none.
-    const sums = this.#sums.filter(() => true)
-    let [squares, neighbors] = [0, 0]
-    sums.forEach((sum, i) => {
-      squares += sum ** 2
-      neighbors += sum * (sums[i - 1] ?? 0)
-    })
-    return { squares, neighbors }
+    return sum(
+      this.#sums.filter(() => true),
+      (own) => own ** 2,
+    )
   }
 }
 
@@ -619,28 +602,16 @@ export interface Wandering {
   readonly kurtosis?: number
 }
 
-/**
- * Assumed duration of levels: that of flicker noise, slow and quick in equal parts; learned from stretches of all
- * measures; or none if `false`.
- */
-export type Lasting = 'flicker' | 'learned' | false
-
 /** See `designEffects`. */
 export interface DesignOptions {
-  readonly lasts?: Lasting
+  readonly lasts?: 'flicker' | false
   readonly maxShared?: number
 }
 
 /** A design effect is estimated from at least this many stretches of time in all. */
 const MIN_DF = 4
-/** Prior of the part of a level that neighbors keep, for little drift, and its worth in measures. */
-const PRIOR_KEPT = 0.3
-const PRIOR_MEASURES = 0.5
 /** Most degrees of freedom of an effect, as a multiple of its own, however many measures moderate it. */
 const MAX_SHARED = 2
-
-/** Levels that keep more are drifts, of which ten stretches do not tell how far they go. */
-const MAX_KEPT = 0.9
 
 /**
  * Returns the ratio of the variance of each measure's sum to that of independent values, because neighbors in time are
@@ -648,18 +619,15 @@ const MAX_KEPT = 0.9
  *
  * All measures share one correlation of values in one stretch of time; each measure's own effect moderates the effect
  * expected from it (`moderatedVariances`). Levels last, so whole periods differ by more than their stretches show. Ten
- * stretches hardly tell how long: learned from them (a first-order autoregression; the median over measures, weighted
- * by their drift, with a prior of 0.3), 7 of 33 thirds of a recorded run have an alarm, and none if levels drift as
- * flicker noise does, slowly as well as quickly: the machine warms up, caches fill, neighbors come.
+ * stretches hardly tell how long: levels are taken to drift as flicker noise does, slowly as well as quickly, because
+ * the machine warms up, caches fill, neighbors come.
  *
  * @param options.lasts duration of levels; default `'flicker'`. Use `false` for differences between periods of the same
  *   time, which drift together
  * @param options.maxShared most degrees of freedom of an effect, as a multiple of its own, however many measures
  *   moderate it; default 2
  *
- * Sources: Kish 1965, "Survey Sampling", §5.4; Smyth 2004 (see `moderatedVariances`); for the
- * autocorrelation left after the mean is taken off, Kendall 1954, "Note on bias in the estimation of
- * autocorrelation".
+ * Sources: Kish 1965, "Survey Sampling", §5.4; Smyth 2004 (see `moderatedVariances`).
  */
 export function designEffects(
   measures: readonly Wandering[],
@@ -675,7 +643,8 @@ export function designEffects(
     pooledDf += df
   })
   const correlation = neighbors > 0 ? Math.max(0, excess / neighbors) : 0
-  const growth = growthOf(lasts, measures, (i) => isKnown[i] === true)
+  const sizes = measures.flatMap(({ periods }) => periods.map(({ size }) => size))
+  const growth = lasts === false ? 1 : flickerGrowth(Math.max(2, ...sizes))
   const expected = seen.map(({ perStretch }) => 1 + Math.max(0, perStretch - 1) * correlation)
   const ratios = moderatedVariances(
     seen.map(({ effect }, i) => (isKnown[i] ? effect / (expected[i] as number) : Number.NaN)),
@@ -703,7 +672,7 @@ function seenEffect({ periods, kurtosis = 0 }: Wandering) {
   for (const period of periods) {
     const { size } = period
     independent += period.independent
-    variance += size < 2 ? period.independent : (period.products().squares * size) / (size - 1)
+    variance += size < 2 ? period.independent : (period.squares * size) / (size - 1)
     stretches += size
     df += Math.max(0, size - 1)
     count += period.count
@@ -715,73 +684,6 @@ function seenEffect({ periods, kurtosis = 0 }: Wandering) {
     df: df / (1 + Math.max(0, kurtosis) / (2 * perStretch)),
     perStretch,
   }
-}
-
-function growthOf(
-  lasts: Lasting,
-  measures: readonly Wandering[],
-  isKnown: (measure: number) => boolean,
-): number {
-  if (lasts === false) return 1
-  const stretches = Math.max(2, ...measures.flatMap(({ periods }) => periods.map((p) => p.size)))
-  if (lasts === 'flicker') return flickerGrowth(stretches)
-  return learnedGrowth(
-    measures.filter((_, i) => isKnown(i)),
-    stretches,
-  )
-}
-
-/** Returns the ratio of the drift of whole periods to that expected from their stretches, as learned from these. */
-function learnedGrowth(measures: readonly Wandering[], stretches: number): number {
-  const seen = [{ ratio: lasting(PRIOR_KEPT, stretches).seen, weight: PRIOR_MEASURES }]
-  for (const { periods } of measures) {
-    let [own, squares, df] = [0, 0, 0]
-    for (const period of periods) {
-      const unit = period.independent / period.size
-      if (period.size < 3 || !(unit > 0)) continue
-      const products = period.products()
-      const rest = period.size - 1
-      own += products.neighbors / unit + rest / period.size
-      squares += products.squares / unit
-      df += rest
-    }
-    // With little drift, neighbors say little.
-    if (squares > df) seen.push({ ratio: own / (squares - df), weight: 1 - df / squares })
-  }
-  const typical = weightedMedian(seen)
-  let [low, high] = [0, MAX_KEPT]
-  for (let round = 0; round < 50; round++) {
-    const middle = (low + high) / 2
-    if (lasting(middle, stretches).seen < typical) low = middle
-    else high = middle
-  }
-  return lasting((low + high) / 2, stretches).growth
-}
-
-function weightedMedian(all: { readonly ratio: number; readonly weight: number }[]): number {
-  const half = all.reduce((sum, { weight }) => sum + weight, 0) / 2
-  let below = 0
-  for (const { ratio, weight } of all.sort((a, b) => a.ratio - b.ratio)) {
-    below += weight
-    if (below >= half) return ratio
-  }
-  return 0
-}
-
-/** Returns the correlation and the variance of a level of which each stretch keeps a part. */
-function lasting(kept: number, stretches: number): { readonly seen: number; growth: number } {
-  const rows = Array.from(
-    { length: stretches },
-    (_, i) => (1 + kept - kept ** (i + 1) - kept ** (stretches - i)) / (1 - kept),
-  )
-  const all = rows.reduce((sum, row) => sum + row, 0)
-  let neighbors = 0
-  for (let i = 1; i < stretches; i++) {
-    const means = ((rows[i - 1] as number) + (rows[i] as number)) / stretches
-    neighbors += kept - means + all / stretches ** 2
-  }
-  const squares = stretches - all / stretches
-  return { seen: neighbors / squares, growth: ((all / stretches) * (stretches - 1)) / squares }
 }
 
 /**

@@ -34,26 +34,16 @@ export function quantileMap(
 ): QuantileMap {
   requireNumbers({ base, target })
   rejectUnknownOptions(options, ['baseWeights', 'targetWeights'])
-  const { baseWeights, targetWeights } = options
-  if (baseWeights !== undefined || targetWeights !== undefined) {
-    return weightedMap(
-      weighted('base', base, baseWeights),
-      weighted('target', target, targetWeights),
-    )
-  }
-  const from = ascending('base', base)
-  const to = ascending('target', target)
+  const from = weighted('base', base, options.baseWeights)
+  const to = weighted('target', target, options.targetWeights)
   // One division for both: where the sizes are equal, ranks come out exactly.
-  const ratio = to.length / from.length
+  const ratio = to.upTo.at(-1)! / from.upTo.at(-1)!
+  const weightOf = (count: number) => from.upTo[count - 1] ?? 0
   return (value) => {
-    const below = bisectLeft(from, value)
-    const above = from[below] === value ? bisectRight(from, value, below) : below
-    const rank = (below + (above - below) / 2) * ratio - 0.5
-    if (rank <= 0) return to[0]!
-    if (rank >= to.length - 1) return to[to.length - 1]!
-    const place = Math.floor(rank)
-    const low = to[place]!
-    return rank === place ? low : low + (to[place + 1]! - low) * (rank - place)
+    const below = bisectLeft(from.values, value)
+    const upTo = from.values[below] === value ? bisectRight(from.values, value, below) : below
+    const place = ((weightOf(below) + weightOf(upTo)) / 2) * ratio
+    return valueAtWeight(to.values, to.upTo, { place })
   }
 }
 
@@ -63,33 +53,13 @@ export interface QuantileMapWeights {
   readonly targetWeights?: ArrayLike<number> | undefined
 }
 
-type Weighted = ReturnType<typeof weighted>
-
 function weighted(
   name: string,
   sample: ArrayLike<number>,
-  weights: ArrayLike<number> = new Float64Array(sample.length).fill(1),
+  given: ArrayLike<number> = new Float64Array(sample.length).fill(1),
 ) {
-  ascending(name, sample)
-  const sorted = ascendingSample(sample, weights)
-  return { values: sorted.values, upTo: cumsum(sorted.weights!) }
-}
-
-function weightedMap(from: Weighted, to: Weighted): QuantileMap {
-  const ratio = to.upTo.at(-1)! / from.upTo.at(-1)!
-  return (value) => {
-    const below = bisectLeft(from.values, value)
-    const upTo = from.values[below] === value ? bisectRight(from.values, value, below) : below
-    const weightOf = (count: number) => from.upTo[count - 1] ?? 0
-    const place = ((weightOf(below) + weightOf(upTo)) / 2) * ratio
-    return valueAtWeight(to.values, to.upTo, { place })
-  }
-}
-
-function ascending(name: string, sample: ArrayLike<number>): Float64Array {
   if (sample.length === 0) throw new OptionError(name, 'empty', 'at least one value')
-  const sorted = Float64Array.from(sample).sort()
-  // NaN sorts to the end.
-  if (Number.isNaN(sorted[sorted.length - 1])) throw new OptionError(name, 'NaN', 'numbers')
-  return sorted
+  const { values, weights } = ascendingSample(sample, given)
+  if (values.length < sample.length) throw new OptionError(name, 'NaN', 'numbers')
+  return { values, upTo: cumsum(weights!) }
 }

@@ -33,7 +33,7 @@ export interface TailTestResult extends TwoSampleResult {
  * share of after lies beyond the quantile; `'slower'`: a larger one; `'faster'`: a smaller one. p
  * is that of Fisher's exact test of the two counts, two-sided or one-sided as asked.
  *
- * NaN and infinite values are left out and counted; values equal to the quantile are not beyond it.
+ * NaN and infinite values are left out; values equal to the quantile are not beyond it.
  * When a sample is empty, statistic and p are NaN.
  *
  * Limits: what lies on one side of the quantile is not looked at any further.

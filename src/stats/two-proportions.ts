@@ -1,5 +1,5 @@
 import { OptionError } from '../core/errors.ts'
-import { erfc, normalQuantile } from './distributions.ts'
+import { normalP, normalQuantile } from './distributions.ts'
 
 export interface TwoProportionsResult {
   /** z: the difference over its standard error under one pooled proportion. */
@@ -51,7 +51,7 @@ export function twoProportionsTest(
     difference === 0 ? 0 : difference / Math.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
   return {
     statistic,
-    p: erfc(Math.abs(statistic) * Math.SQRT1_2),
+    p: normalP(statistic, 'two-sided'),
     difference,
     interval: differenceInterval(
       { share: successes1 / n1, interval: scoreInterval(successes1, n1) },

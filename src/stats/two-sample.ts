@@ -41,14 +41,10 @@ export interface SamplePair extends WeightOptions {
   readonly after: Float64Array
 }
 
-/** Numbers of values of two samples that were used, and left out. */
+/** Numbers of values of two samples that were used: the finite ones. */
 export interface SampleCounts {
-  /** Number of finite values in the sample. */
   readonly beforeCount: number
   readonly afterCount: number
-  /** Number of values that were NaN or infinite and left out. */
-  readonly droppedBefore: number
-  readonly droppedAfter: number
 }
 
 /** Result common to every test of two samples. */
@@ -88,7 +84,7 @@ export function directionOf(difference: number): Direction {
 }
 
 /**
- * Sorts a sample and leaves out values that are not finite, counting them as `dropped`.
+ * Sorts a sample and leaves out values that are not finite.
  *
  * With `sorted: true` the sample is used as it stands, without a copy; infinite values may then
  * stand at either end and NaN at the end, where a typed array's `sort()` puts them.
@@ -104,7 +100,7 @@ export function sortedFinite(sample: ArrayLike<number>, { sorted = false } = {},
   while (start < end && !Number.isFinite(ordered[start])) start++
   const values = end - start === ordered.length ? ordered : cut(ordered, start, end)
   if (sorted) requireAscending(values)
-  return { values, dropped: ordered.length - values.length }
+  return values
 }
 
 function cut(ordered: ArrayLike<number>, start: number, end: number): ArrayLike<number> {
@@ -147,15 +143,13 @@ export function sortedPair(
   const ascending = (sample: ArrayLike<number>, name: string, weights?: ArrayLike<number>) =>
     isWeighted
       ? ascendingSample(sample, weights ?? new Float64Array(sample.length).fill(1))
-      : { ...sortedFinite(sample, { sorted }, name), weights: undefined }
+      : { values: sortedFinite(sample, { sorted }, name), weights: undefined }
   const one = ascending(before, 'before', beforeWeights)
   const other = ascending(after, 'after', afterWeights)
   const worth = [worthOf(one.values, one.weights), worthOf(other.values, other.weights)] as const
   const sizes = {
     beforeCount: one.values.length,
     afterCount: other.values.length,
-    droppedBefore: one.dropped,
-    droppedAfter: other.dropped,
     testable: isTestable(...worth),
   }
   return {
@@ -191,27 +185,4 @@ export function pooledValues(
   pooled.set(pair.first)
   pooled.set(pair.second, pair.first.length)
   return sortAscending(pooled)
-}
-
-/** Groups of equal values among two ascending samples. */
-export interface TiedValues {
-  /** End of each group of equal values among all, ascending; the last is the number of values. */
-  readonly ends: readonly number[]
-  /** Number of values of the first sample up to each place. */
-  readonly firsts: readonly number[]
-}
-
-export function tiedValues(first: ArrayLike<number>, second: ArrayLike<number>): TiedValues {
-  const ends: number[] = []
-  const firsts: number[] = []
-  for (let i = 0, j = 0; i < first.length || j < second.length; ) {
-    const one = i < first.length ? first[i]! : Number.POSITIVE_INFINITY
-    const other = j < second.length ? second[j]! : Number.POSITIVE_INFINITY
-    const value = Math.min(one, other)
-    while (first[i] === value) i++
-    while (second[j] === value) j++
-    ends.push(i + j)
-    firsts.push(i)
-  }
-  return { ends, firsts }
 }

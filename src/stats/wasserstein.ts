@@ -18,7 +18,7 @@ export interface WassersteinResult extends SampleCounts {
  * W₁ = ∫ |F_before − F_after|, split into moves up (`slower`) and moves down (`faster`). slower − faster is the
  * difference of the means, after − before. Symmetric but for the two parts, which swap with the periods.
  *
- * Ties need no correction. NaN and infinite values are left out and counted. When a sample is
+ * Ties need no correction. NaN and infinite values are left out. When a sample is
  * empty, distance and parts are NaN.
  *
  * Limits: a distance, not a test: two samples of one distribution are some way apart too.

@@ -47,13 +47,12 @@ export function worthWeights(weights: Float64Array): Float64Array {
 export function ascendingSample(
   sample: ArrayLike<number>,
   weights?: ArrayLike<number>,
-): WeightedSample & { readonly dropped: number } {
+): WeightedSample {
   requireNumbers({ sample })
   requireWeights(sample, weights)
   const all = Float64Array.from(sample)
   if (weights === undefined) {
-    const values = sortAscending(all.filter(Number.isFinite))
-    return { values, weights, dropped: all.length - values.length }
+    return { values: sortAscending(all.filter(Number.isFinite)), weights }
   }
   const known = new Uint32Array(all.length)
   let count = 0
@@ -62,7 +61,6 @@ export function ascendingSample(
   return {
     values: new Float64Array(count).map((_, at) => all[order[at]!]!),
     weights: Float64Array.from(order, (i) => weights[i]!),
-    dropped: all.length - order.length,
   }
 }
 

@@ -1,8 +1,10 @@
 // Run on every feature of every variable: the loops index with `!`.
+import { fsum } from 'd3-array'
 import { rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
 import { fTail } from './distributions.ts'
+import { moments } from './moments.ts'
 import type { SampleCounts, WeightOptions } from './two-sample.ts'
-import { requireWeights } from './weighted-sample.ts'
+import { requireWeights, worthWeights } from './weighted-sample.ts'
 
 export type WelchOptions = WeightOptions
 
@@ -30,7 +32,7 @@ export interface WelchResult extends SampleCounts {
  * Null hypothesis: both distributions have one mean. Alternative: they differ (two-sided). The
  * statistic is positive when after is larger; swapping the samples changes its sign only.
  *
- * NaN and infinite values are left out and counted. With fewer than two values in a sample nothing
+ * NaN and infinite values are left out. With fewer than two values in a sample nothing
  * is tested. Where neither sample varies, equal means give t = 0 and p = 1, different ones t = ±∞
  * and p = 0; where one does not, the other's n − 1 are the degrees of freedom.
  *
@@ -70,8 +72,6 @@ export function welch(
     afterVariance: second.variance,
     beforeCount: first.count,
     afterCount: second.count,
-    droppedBefore: before.length - first.count,
-    droppedAfter: after.length - second.count,
     tested,
   }
 }
@@ -93,10 +93,7 @@ function compareMeans(first: WeightedMoments, second: WeightedMoments) {
   return { statistic, df, p: fTail(statistic * statistic, 1, df) }
 }
 
-/**
- * Computes moments in two passes, so that a large common offset does not eat the variance; `size` is the number of
- * equally weighted values that the sample is worth.
- */
+/** `size` is the number of equally weighted values that the sample is worth. */
 function weightedMoments(
   sample: ArrayLike<number>,
   weights: ArrayLike<number> | undefined,
@@ -105,30 +102,10 @@ function weightedMoments(
   requireWeights(sample, weights, option)
   const kept: number[] = []
   for (let i = 0; i < sample.length; i++) if (Number.isFinite(sample[i])) kept.push(i)
-  if (kept.length === 0) return { count: 0, mean: Number.NaN, variance: Number.NaN, size: 0 }
-  // A mean of deviations from one of the values is exact where all are equal.
-  const origin = sample[kept[0]!]!
-  let mass = 0
-  let massSquared = 0
-  let sum = 0
-  for (const i of kept) {
-    const weight = weights === undefined ? 1 : weights[i]!
-    mass += weight
-    massSquared += weight * weight
-    sum += weight * (sample[i]! - origin)
-  }
-  const shift = sum / mass
-  let left = 0
-  let squares = 0
-  for (const i of kept) {
-    const weight = weights === undefined ? 1 : weights[i]!
-    const deviation = sample[i]! - origin - shift
-    left += weight * deviation
-    squares += weight * deviation * deviation
-  }
-  const freedom = mass - massSquared / mass
-  const variance =
-    kept.length < 2 ? Number.NaN : Math.max(0, squares - (left * left) / mass) / freedom
-  const mean = origin + (shift + left / mass)
-  return { count: kept.length, mean, variance, size: (mass * mass) / massSquared }
+  // Deviations from one of the values are exactly 0 where all are equal.
+  const origin = sample[kept[0] ?? -1] ?? Number.NaN
+  const values = Float64Array.from(kept, (i) => sample[i]! - origin)
+  const own = weights && worthWeights(Float64Array.from(kept, (i) => weights[i]!))
+  const { count, mean, variance } = moments(values, own)
+  return { count, mean: origin + mean, variance, size: own === undefined ? count : fsum(own) }
 }

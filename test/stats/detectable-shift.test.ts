@@ -37,7 +37,7 @@ describe('the detectable shift', () => {
     let seen = 0
     for (let round = 0; round < rounds; round++) {
       const { shift } = detectableShift(sample(n1), n2)
-      const { p } = mannWhitney(sample(n1), sample(n2, shift), { method: 'asymptotic' })
+      const { p } = mannWhitney(sample(n1), sample(n2, shift))
       if (p <= 0.05) seen++
     }
     expect(Math.abs(seen / rounds - 0.8)).toBeLessThan(3 * Math.sqrt(0.16 / rounds))
@@ -87,11 +87,10 @@ describe('small samples', () => {
     })
   })
 
-  test('NaN and infinities are left out and counted', () => {
+  test('NaN and infinities are left out', () => {
     const dirty = [...even, Number.NaN, Number.NEGATIVE_INFINITY]
     expect(detectableShift(dirty, 100)).toEqual({
       ...detectableShift(even, 100),
-      droppedBefore: 2,
     })
   })
 })

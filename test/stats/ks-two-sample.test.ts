@@ -116,7 +116,7 @@ describe('the exact p-value', () => {
 })
 
 describe('what is not a number', () => {
-  test('NaN and infinities are left out and counted', () => {
+  test('NaN and infinities are left out', () => {
     const before = [3, Number.NaN, 1, Number.POSITIVE_INFINITY, 2, Number.NEGATIVE_INFINITY]
     const result = ksTwoSample(Object.freeze(before), Object.freeze([4, Number.NaN, 5]))
     expect(result).toMatchObject({
@@ -124,8 +124,6 @@ describe('what is not a number', () => {
       location: 3,
       beforeCount: 3,
       afterCount: 2,
-      droppedBefore: 3,
-      droppedAfter: 1,
     })
   })
 
@@ -133,7 +131,7 @@ describe('what is not a number', () => {
     const dirty = [Number.NEGATIVE_INFINITY, 1, 2, 3, Number.POSITIVE_INFINITY, Number.NaN]
     for (const before of [dirty, new Float64Array(dirty)]) {
       const result = ksTwoSample(before, [2, 3, 4], { sorted: true })
-      expect(result).toMatchObject({ statistic: 1 / 3, beforeCount: 3, droppedBefore: 3 })
+      expect(result).toMatchObject({ statistic: 1 / 3, beforeCount: 3 })
     }
   })
 

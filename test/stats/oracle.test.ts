@@ -27,15 +27,11 @@ test('the oracles are SciPy 1.17.1, R 4.2.2 and limma 3.54.1', () => {
 
 describe('against SciPy, samples', () => {
   test.each(scipy.pairs)('$name', ({ before, after, ...expected }) => {
-    const asymptotic = mannWhitney(before, after, { method: 'asymptotic' })
+    const asymptotic = mannWhitney(before, after)
     expect(asymptotic.statistic).toBe(expected.u)
     for (const alternative of SIDES) {
-      const { p } = mannWhitney(before, after, { method: 'asymptotic', alternative })
+      const { p } = mannWhitney(before, after, { alternative })
       expectRelative(p, expected.asymptotic[alternative], 1e-12)
-    }
-    for (const alternative of expected.exact === undefined ? [] : SIDES) {
-      const { p } = mannWhitney(before, after, { method: 'exact', alternative })
-      expectRelative(p, expected.exact?.[alternative] as number, 1e-12)
     }
     const { distance } = wassersteinDistance(before, after)
     expectRelative(distance, expected.wasserstein, 1e-12)
@@ -88,10 +84,11 @@ test('the incomplete beta function at its ends and outside', () => {
 describe('against SciPy, the bootstrap', () => {
   const { before, after, intervals } = scipy.bootstrap
 
-  test.each(intervals)('percentile interval of the $measure at $level', (expected) => {
-    const { measure, level } = expected
-    const options = { measure, method: 'percentile', level, resamples: 100_000 } as const
-    const { low, high } = bootstrapInterval(before, after, options)
+  const ofMedians = intervals.filter(({ measure }) => measure === 'median')
+
+  test.each(ofMedians)('interval of the median at $level', (expected) => {
+    const { level } = expected
+    const { low, high } = bootstrapInterval(before, after, { level, resamples: 100_000 })
     const width = expected.high - expected.low
     expect(Math.abs(low - expected.low)).toBeLessThan(0.025 * width)
     expect(Math.abs(high - expected.high)).toBeLessThan(0.025 * width)
@@ -101,7 +98,7 @@ describe('against SciPy, the bootstrap', () => {
 describe('against R, Wilcoxon’s test', () => {
   test.each(r.wilcoxon)('$name', ({ before, after, level, ...expected }) => {
     for (const alternative of SIDES) {
-      const { p } = mannWhitney(before, after, { method: 'asymptotic', alternative })
+      const { p } = mannWhitney(before, after, { alternative })
       expectRelative(p, expected.p[alternative], 1e-12)
     }
     const { shift } = stratifiedShift([{ before, after }], { level })

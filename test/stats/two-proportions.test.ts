@@ -1,33 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { erfc } from '../../src/stats/distributions.ts'
 import { twoProportionsTest } from '../../src/stats/index.ts'
 import { expectRelative } from './expect-relative.ts'
-
-describe('erfc', () => {
-  // Python's math.erfc.
-  test.each([
-    [0, 1],
-    [0.1, 0.8875370839817152],
-    [0.46875, 0.507386526782062],
-    [0.47, 0.5062549491139179],
-    [1, 0.15729920705028513],
-    [3.9, 3.479224859723177e-8],
-    [4, 1.541725790028002e-8],
-    [4.1, 6.700027654084918e-9],
-    [8, 1.1224297172982928e-29],
-    [15, 7.212994172451206e-100],
-    [26, 5.663192408856143e-296],
-    [-0.3, 1.3286267594591274],
-    [-1, 1.842700792949715],
-    [-5, 1.9999999999984626],
-    [Number.POSITIVE_INFINITY, 0],
-    [Number.NEGATIVE_INFINITY, 2],
-    [Number.NaN, Number.NaN],
-  ])('of %d is %d', (x, expected) => {
-    expectRelative(erfc(x), expected, 2e-15)
-  })
-})
 
 describe('two proportions', () => {
   test('50 of 100 against 65 of 100', () => {

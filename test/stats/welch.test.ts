@@ -61,9 +61,9 @@ describeWithShared('welch agrees with SciPy', () => {
 })
 
 describe('welch', () => {
-  test('leaves NaN and infinite values out and counts them', () => {
+  test('leaves NaN and infinite values out', () => {
     const found = welch([1, Number.NaN, 2, 3], [2, 3, Number.POSITIVE_INFINITY, 4])
-    expect(found).toEqual({ ...welch([1, 2, 3], [2, 3, 4]), droppedBefore: 1, droppedAfter: 1 })
+    expect(found).toEqual({ ...welch([1, 2, 3], [2, 3, 4]) })
   })
 
   test('constants of 0.1 in samples of different size have equal means', () => {

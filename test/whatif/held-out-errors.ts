@@ -131,11 +131,11 @@ function regressionOf(
     })
     return latencyUs
   }
-  const fit = leastSquares(
+  const predict = leastSquares(
     learned.map(row),
     learned.map((call) => forest.serverUs[call]!),
   )
-  return (call) => fit.predict(row(call))
+  return (call) => predict(row(call))
 }
 
 /**

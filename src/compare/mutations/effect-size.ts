@@ -44,7 +44,7 @@ export function medianEffect({ before, after, ...weights }: SamplePair): MedianE
     afterWeights,
   })
   const { first, second } = given.isUneven ? equalPair(given) : given
-  const { probabilitySlower } = mannWhitney(first, second, { method: 'asymptotic', sorted: true })
+  const { probabilitySlower } = mannWhitney(first, second, { sorted: true })
   return { medianShiftUs: estimate, interval: [low, high], probabilitySlower }
 }
 

@@ -6,7 +6,7 @@ import { memoized, remembered } from '../../core/remembered.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, FLOW_OPTIONS, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import { erfc, normalQuantile } from '../../stats/distributions.ts'
+import { normalP, normalQuantile } from '../../stats/distributions.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from './find-response-time-mutations.ts'
@@ -411,7 +411,7 @@ export function suggestThreshold(categories: Categories, alpha = 0.05): number {
     (total) => 2 * Math.sqrt(total * afterShare * (1 - afterShare)),
   ).filter(([sd]) => sd > 0)
   const chance = (threshold: number) =>
-    sum(deviations, ([sd, alike]) => alike * erfc(threshold / (sd * Math.SQRT2)))
+    sum(deviations, ([sd, alike]) => alike * normalP(threshold / sd, 'two-sided'))
   let low = 0
   let high = 1
   while (chance(high) > alpha) high *= 2

@@ -189,8 +189,7 @@ export function changeOf(values: readonly Timed[]) {
   const weights = ranks.map((_, i) => 1 / (i < at ? first : last))
   const drifting = DRIFTS.map((drift) => {
     const columns = ranks.map((_, i) => drift(i / count))
-    const { predict } = leastSquares(columns, ranks, weights)
-    return misfit(columns.map(predict))
+    return misfit(columns.map(leastSquares(columns, ranks, weights)))
   })
   const isDrift = Math.min(...drifting) < step + MIN_BETTER * (1 + LEANING * (noise / usual - 1))
   if (Number.isNaN(p) || isDrift || fallsBack(ranks.slice(at), { before })) return null
@@ -233,7 +232,7 @@ export function growthIn(values: readonly Timed[]) {
   const [firstUs, lastUs] = extent(parts, ({ timeUs }) => timeUs) as [number, number]
   const drifting = LONG_DRIFTS.map((drift) => {
     const columns = parts.map(({ timeUs }) => drift((timeUs - firstUs) / (lastUs - firstUs)))
-    const { predict } = leastSquares(columns, levels)
+    const predict = leastSquares(columns, levels)
     return unexplained((i) => predict(columns[i]!))
   })
   const better = Math.min(...drifting) - unexplained((i) => fitted[i]!)

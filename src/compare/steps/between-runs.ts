@@ -78,12 +78,10 @@ export function compareChoices(
     }))
   }
   const choices = counted
-  // Stretches of before alone do not tell how long levels last.
-  const ofBefore = options.lasts === 'learned' && ({ lasts: 'flicker' } as const)
   const test = (part: PartOfAfter | null) =>
     compareCounts(
       choices.map(({ strata }) => countsWithin(strata, part)),
-      { perRun, ...options, ...(part === null ? { pairs } : { steady: true, ...ofBefore }) },
+      { perRun, ...options, ...(part === null ? { pairs } : { steady: true }) },
     )
   const tests = testPartsOfAfter(blocks, test)
   if (runs < 2) return tests

@@ -1,12 +1,7 @@
 import { sum } from 'd3-array'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { stratifiedFisherP } from '../../stats/fisher-exact.ts'
-import {
-  designEffects,
-  type Lasting,
-  type StretchOptions,
-  StretchSums,
-} from '../../stats/moderated-shifts.ts'
+import { designEffects, type StretchOptions, StretchSums } from '../../stats/moderated-shifts.ts'
 import { BLOCKS, type ChoiceCounts, type WeightSpread } from './time-blocks.ts'
 
 /** Test of how often a possible event happened, in both periods. */
@@ -23,7 +18,7 @@ export interface CountsTest {
 
 export interface CountsOptions extends StretchOptions {
   /** Duration of levels; default `false`. */
-  readonly lasts?: Lasting
+  readonly lasts?: 'flicker' | false
 }
 
 /** Fewest chances taken, or left, for the normal approximation; with fewer, counts are tested exactly. */

@@ -1,4 +1,4 @@
-import { cumsum, group, rollup, sort } from 'd3-array'
+import { cumsum, group, sort } from 'd3-array'
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { categoriesOf, categorize } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
@@ -8,7 +8,7 @@ import { getOrInsert } from '../../core/entries.ts'
 import type { OptionAdvice } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { counted, grouped, percent, shortNumber, tooltipText } from '../../core/words.ts'
+import { counted, listed, percent, shortNumber } from '../../core/words.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
 import { AFTER, BEFORE, type Concurrency, type FlowSet } from '../../flows/flow-set.ts'
 import { foldFlows } from '../../flows/fold/fold-flows.ts'
@@ -16,13 +16,10 @@ import {
   changesLabels,
   type LabelChange,
   relabelFlows,
-  stripIds,
-  threadOf,
   withoutIds,
   withoutMachine,
   withoutThread,
 } from '../../flows/label-parts.ts'
-import { machineOf } from '../../flows/node-labels.ts'
 import { selectRequests } from '../../flows/select-requests.ts'
 import { isTestable } from '../../stats/two-sample.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
@@ -76,13 +73,9 @@ export function diagnoseExplosion(
 ): ExplosionDiagnosis {
   const { cluster } = readOptions(EXPLOSION_OPTIONS, given)
   const categories = categoriesOf(source, 'diagnoseExplosion')
-  const variants = new ExplosionVariants(categories)
-  const found = findCauses(variants)
-  const causes = found.causes.map(({ part }) => part)
   return new ExplosionDiagnosis({
-    ...found,
     categories,
-    ...findRemedies(variants, causes),
+    ...findRemedies(new ExplosionVariants(categories)),
     sizes: categorySizes(categories),
     expected: cluster && expectedIn(cluster, categories.flows.size),
   })
@@ -92,7 +85,7 @@ function expectedIn({ hosts, replicas, requests }: Cluster, size: number): Expec
   return expectedCategories(hosts, replicas, requests ?? size)
 }
 
-interface DiagnosisContents extends ExplosionCauses, Remedies {
+interface DiagnosisContents extends Remedies {
   readonly categories: Categories
   readonly sizes: CategorySizes
   readonly expected: ExpectedCategories | null
@@ -110,7 +103,7 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
 
   /** Writes the diagnosis in words. */
   text(): string {
-    const { causes, expected, remaining, sizes } = this
+    const { causes, expected, sizes } = this
     const requests = this.categories.flows.size
     if (requests === 0) return 'There are no requests.'
     const [best] = this.remedies
@@ -137,17 +130,9 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
           '`categorize(flows, { label })`.',
       )
     }
-    for (const { part, share, detail } of causes) {
-      lines.push(`${percent(share)} of the excess comes from ${part}: ${detail}.`)
-    }
     if (causes.length > 0) {
-      const isBound = causes.some(({ part }) => part === 'loop counts')
-      const left = counted(remaining, 'category', 'categories')
-      const fewest = Math.min(...this.remedies.map(({ categories }) => categories))
-      const isFar = fewest > remaining
       lines.push(
-        `Without these, ${isBound ? 'at least ' : ''}${left} would be left.` +
-          `${isFar ? ` No remedy that was tried leaves fewer than ${grouped(fewest)}.` : ''}`,
+        `Requests with the same work are set apart by ${listed(causes.map((cause) => CAUSE_WORDS[cause]))}.`,
       )
     }
     const helps = (remedy: Remedy) =>
@@ -172,11 +157,6 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
     ]
     const sizes = own('categories requestsPerCategory testable testableShare medianC2')
     return rowTable(rows, { remedy: 'remedy', ...sizes, ...own('gains loses code') })
-  }
-
-  /** Returns one row per cause, the largest share first. */
-  causeTable(): StageTable {
-    return rowTable(this.causes, own('part share categoriesWithout categoriesWithOnly detail'))
   }
 
   override displayText(): string {
@@ -252,6 +232,8 @@ export interface Remedy extends CategorySizes {
 
 /** Remedies that were tried, and why others were not. */
 export interface Remedies {
+  /** Parts that set requests with the same work apart: without any of these, many more categories are left. */
+  readonly causes: readonly ExplosionPart[]
   readonly remedies: readonly Remedy[]
   readonly leftOut: readonly { readonly remedy: RemedyName; readonly reason: string }[]
   /** `null` where no host is in any label. */
@@ -266,8 +248,9 @@ interface Recipe extends Variant {
 }
 
 /** Measures every remedy, and those for the causes together; the best first, see `bestFirst`. */
-function findRemedies(variants: ExplosionVariants, causes: readonly ExplosionPart[]): Remedies {
+function findRemedies(variants: ExplosionVariants): Remedies {
   const { recipes, leftOut, hostClasses } = listRecipes(variants)
+  const causes = findCauses(variants, recipes)
   const remedies = [...recipes, ...together(recipes, causes)].map(
     ({ remedy, code, options, ...variant }): Remedy => ({
       remedy,
@@ -276,13 +259,48 @@ function findRemedies(variants: ExplosionVariants, causes: readonly ExplosionPar
       ...categorySizes(variants.categorize(variant)),
     }),
   )
-  return { remedies: remedies.sort(bestFirst), leftOut, hostClasses }
+  return { causes, remedies: remedies.sort(bestFirst), leftOut, hostClasses }
+}
+
+/** A part that accounts for less of the excess, on a logarithmic scale, is no cause. */
+const NOTABLE = 0.1
+
+/**
+ * Finds the parts that make categories many: takes out all, then puts back those without which hardly more categories
+ * are left. One part often hides behind another.
+ */
+function findCauses(variants: ExplosionVariants, recipes: readonly Recipe[]): ExplosionPart[] {
+  const recipesOf = (parts: readonly ExplosionPart[]) =>
+    parts.flatMap((part) => recipes.find((one) => one.part === part) ?? [])
+  const count = (parts: readonly ExplosionPart[]) =>
+    variants.categorize(combined(recipesOf(parts))).size
+  const parts = [...new Set(recipes.map(({ part }) => part))]
+  const excess = Math.log(variants.categories.size / count(parts))
+  if (!(excess > 0)) return []
+  return parts.reduce((kept, part) => {
+    const others = kept.filter((other) => other !== part)
+    return Math.log(count(others) / count(kept)) < NOTABLE * excess ? others : kept
+  }, parts)
+}
+
+/** Returns several variants as one. */
+export function combined(chosen: readonly Variant[]): Variant {
+  return {
+    changes: chosen.flatMap(({ changes = [] }) => changes),
+    concurrency: chosen.findLast(({ concurrency }) => concurrency !== undefined)?.concurrency,
+    folds: chosen.some(({ folds }) => folds === true),
+  }
 }
 
 export function listRecipes(variants: ExplosionVariants) {
   const { categories } = variants
   const recipes: Recipe[] = []
   const leftOut: { remedy: RemedyName; reason: string }[] = []
+  // Before hosts, without which threads are not recognized.
+  if (changesLabels(categories, withoutThread)) {
+    const code = 'label: labelWithoutThreads'
+    recipes.push({ remedy: 'omit threads', part: 'thread', code, changes: [withoutThread] })
+  }
   const hasHosts = changesLabels(categories, withoutMachine)
   const hostClasses = hasHosts ? findHostClasses(categories.flows) : null
   if (hostClasses === null) {
@@ -303,10 +321,6 @@ export function listRecipes(variants: ExplosionVariants) {
         changes: [(node) => hostClasses.inClass(node)],
       },
     )
-  }
-  if (changesLabels(categories, withoutThread)) {
-    const code = 'label: labelWithoutThreads'
-    recipes.push({ remedy: 'omit threads', part: 'thread', code, changes: [withoutThread] })
   }
   for (const concurrency of ['learned', 'none'] as const) {
     const remedy = concurrency === 'learned' ? 'learned order' : 'no order'
@@ -343,15 +357,13 @@ function together(recipes: readonly Recipe[], causes: readonly ExplosionPart[]):
     const hasOptions = chosen.every(({ options }) => options !== undefined)
     return [
       {
+        ...combined(chosen),
         remedy,
         part: first.part,
         code: chosen.map(({ code, options }) => code ?? codeOf(options)).join(' + '),
         options: hasOptions
           ? Object.assign({}, ...chosen.map(({ options }) => options))
           : undefined,
-        changes: chosen.flatMap(({ changes = [] }) => changes),
-        concurrency: chosen.find(({ concurrency }) => concurrency !== undefined)?.concurrency,
-        folds: chosen.some(({ folds }) => folds === true),
       },
     ]
   }
@@ -420,136 +432,15 @@ function sameRequests(flows: FlowSet, rebuilt: FlowSet): FlowSet | undefined {
   return selectRequests(rebuilt, { before, after })
 }
 
-/** A cause that sets requests with the same work apart. */
+/** What sets requests with the same work apart. */
 export type ExplosionPart = 'host' | 'thread' | 'concurrency order' | 'loop counts' | 'ids in names'
 
-/** Part of labels or structure that separates requests, with the number of categories it makes. */
-export interface ExplosionCause {
-  readonly part: ExplosionPart
-  /**
-   * Its share of the explosion, 0 to 1: by how much it multiplies the number of categories, taken
-   * out first and taken out last, on a logarithmic scale; all parts add up to 1.
-   */
-  readonly share: number
-  /** Categories when it alone is taken out. */
-  readonly categoriesWithout: number
-  /** Categories when every other part is taken out, and it alone is left. */
-  readonly categoriesWithOnly: number
-  /** Observation, in words. */
-  readonly detail: string
-}
-
-export interface ExplosionCauses {
-  /** Causes that matter, the largest share first. */
-  readonly causes: readonly ExplosionCause[]
-  /**
-   * Categories when all causes are taken out, each step counted once if loops are one: remedies may
-   * leave more. As many as there are, without causes.
-   */
-  readonly remaining: number
-}
-
-const NOTABLE = 0.1
-
-const LABEL_PARTS: Readonly<Partial<Record<ExplosionPart, LabelChange>>> = {
-  host: withoutMachine,
-  thread: withoutThread,
-  'ids in names': withoutIds,
-}
-
-/** Returns the rule of concurrency that ignores the order of siblings, if flows can be rebuilt. */
-function orderFree(variants: ExplosionVariants): Concurrency | undefined {
-  const { concurrency } = variants.categories.flows.options
-  const other = concurrency === 'learned' ? 'none' : 'learned'
-  return typeof variants.flows({ concurrency: other }) === 'string' ? undefined : other
-}
-
-/**
- * Finds which parts of labels and structure make categories many, by counting those left without
- * each, and with each alone: one part often hides behind another.
- */
-function findCauses(variants: ExplosionVariants): ExplosionCauses {
-  const { categories } = variants
-  const known = new Map<string, number>()
-  const count = (without: readonly ExplosionPart[]) =>
-    getOrInsert(known, without.join(), () => countWithout(without, variants))
-  const all = count([])
-  const parts = partsOf(variants).filter((part) => count([part]) <= all)
-  const least = Math.min(all, count(parts))
-  const drafts = parts.map((part) => {
-    const categoriesWithout = count([part])
-    const categoriesWithOnly = count(parts.filter((other) => other !== part))
-    const first = Math.log(all / categoriesWithout)
-    const last = Math.log(categoriesWithOnly / least)
-    return { part, categoriesWithout, categoriesWithOnly, weight: Math.max(0, (first + last) / 2) }
-  })
-  const total = drafts.reduce((sum, { weight }) => sum + weight, 0)
-  const causes = drafts
-    .map(({ weight, ...draft }) => ({
-      ...draft,
-      share: total === 0 ? 0 : weight / total,
-      detail: detailOf(draft.part, categories),
-    }))
-    .filter(({ share }) => share >= NOTABLE)
-    .sort((a, b) => b.share - a.share)
-  const found = parts.filter((part) => causes.some((cause) => cause.part === part))
-  return { causes, remaining: Math.min(all, count(found)) }
-}
-
-function partsOf(variants: ExplosionVariants): ExplosionPart[] {
-  const { categories } = variants
-  const labelParts = Object.entries(LABEL_PARTS)
-    .filter(([, change]) => changesLabels(categories, change))
-    .map(([part]) => part as ExplosionPart)
-  const order = orderFree(variants) === undefined ? [] : (['concurrency order'] as const)
-  return [...labelParts, ...order, 'loop counts']
-}
-
-function countWithout(without: readonly ExplosionPart[], variants: ExplosionVariants): number {
-  const changes = without.flatMap((part) => LABEL_PARTS[part] ?? [])
-  const concurrency = without.includes('concurrency order') ? orderFree(variants) : undefined
-  const found = variants.categorize({ changes, concurrency })
-  return without.includes('loop counts') ? countWithoutLoops(found) : found.size
-}
-
-function detailOf(part: ExplosionPart, categories: Categories): string {
-  const { labels, options } = categories.flows
-  const nodes = Array.from({ length: labels.size }, (_, code) => labels.get(code))
-  switch (part) {
-    case 'host':
-      return `requests name ${counted(new Set(nodes.map(machineOf)).size, 'host')}`
-    case 'thread':
-      return `requests name ${counted(new Set(nodes.map(threadOf)).size, 'thread')}`
-    case 'concurrency order':
-      return options.concurrency === 'learned'
-        ? 'siblings run one after the other in some requests'
-        : 'siblings start and end in another order from request to request'
-    case 'loop counts':
-      return `the same step occurs up to ${counted(mostRepeats(categories), 'time')} in a request`
-    case 'ids in names': {
-      const names = new Set(nodes.flatMap(({ service, operation }) => [service, operation]))
-      names.delete('')
-      const plain = new Set([...names].map(stripIds))
-      const example = [...names].find((name) => stripIds(name) !== name) ?? ''
-      return (
-        `${counted(names.size, 'name')} of services and operations are ${plain.size} without ids; ` +
-        `${tooltipText(example)} is one of ${tooltipText(stripIds(example))}`
-      )
-    }
-  }
-}
-
-function mostRepeats(categories: Categories): number {
-  let most = 0
-  for (let category = 0; category < categories.size; category++) {
-    const steps = Array.from(categories.outline(category).labelCodes, (_, node) => {
-      const { service, operation, phase } = categories.nodeLabel(category, node)
-      return `${service} ${operation} ${phase}`
-    })
-    const counts = rollup(steps, ({ length }) => length, String)
-    for (const count of counts.values()) most = Math.max(most, count)
-  }
-  return most
+const CAUSE_WORDS: Readonly<Record<ExplosionPart, string>> = {
+  host: 'hosts',
+  thread: 'threads',
+  'concurrency order': 'the order of concurrent siblings',
+  'loop counts': 'loop counts',
+  'ids in names': 'ids in names',
 }
 
 /** Whether categories hold enough requests, and how much these vary within them. */
@@ -606,20 +497,4 @@ function medianByRequests(
   const counted = cumsum(ascending, ({ requests }) => requests)
   const half = (counted.at(-1) ?? 0) / 2
   return ascending[counted.findIndex((requests) => requests >= half)]?.c2 ?? Number.NaN
-}
-
-/** Counts flows of the same edges, however often, as one: at least what folding loops leaves. */
-function countWithoutLoops(categories: Categories): number {
-  const seen = new Set<string>()
-  for (let category = 0; category < categories.size; category++) {
-    const { labelCodes, from, to } = categories.outline(category)
-    const edges = new Set<number>()
-    for (let edge = 0; edge < from.length; edge++) {
-      const source = labelCodes[from[edge] as number] as number
-      edges.add(source * categories.labelCount + (labelCodes[to[edge] as number] as number))
-    }
-    const nodes = [...new Set(labelCodes)].sort((a, b) => a - b)
-    seen.add(`${nodes.join(' ')}|${[...edges].sort((a, b) => a - b).join(' ')}`)
-  }
-  return seen.size
 }

@@ -16,7 +16,7 @@ import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { ExplosionVariants, listRecipes, type Variant } from './diagnose-explosion.ts'
+import { combined, ExplosionVariants, listRecipes, type Variant } from './diagnose-explosion.ts'
 
 const ALL = Object.keys(IGNORABLE) as Ignorable[]
 
@@ -58,11 +58,7 @@ class Alternatives {
 
   #make(ignore: readonly Ignorable[]) {
     const recipes = ignore.flatMap((what) => this.#recipes.get(what) ?? [])
-    const categories = this.#variants.categorize({
-      changes: recipes.flatMap(({ changes = [] }) => changes),
-      concurrency: recipes.findLast(({ concurrency }) => concurrency !== undefined)?.concurrency,
-      folds: recipes.some(({ folds }) => folds === true),
-    })
+    const categories = this.#variants.categorize(combined(recipes))
     const of = Uint32Array.from({ length: this.categories.size }, (_, category) => {
       const requests = group(
         membersOf(this.categories, category),

@@ -49,7 +49,6 @@ export interface FlowNode {
   readonly phase: Phase
   /** Number of requests in which the call failed, on its reply; 0 if outcomes were not recorded. */
   readonly failed: number
-  readonly structureNode: number
 }
 
 /** An edge of one of the compared flows; `from` and `to` are places in its `nodes`. */
@@ -84,16 +83,9 @@ export interface NodeMatch {
   readonly before: number
   readonly after: number
   readonly certainty: Certainty
-  /** Whether the label occurs more than once on either side. */
-  readonly recurs: boolean
-  /**
-   * Share of their neighbors that are matched with each other, relative to the node with more neighbors; 1 if there are
-   * none.
-   */
-  readonly neighbourShare: number
 }
 
-export interface UnionNode extends Omit<FlowNode, 'structureNode' | 'failed'> {
+export interface UnionNode extends Omit<FlowNode, 'failed'> {
   readonly id: number
   readonly inBefore: boolean
   readonly inAfter: boolean

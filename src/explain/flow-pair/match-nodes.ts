@@ -1,30 +1,39 @@
 // Millions of cells for flows of thousands of nodes: the loops index with `!`.
+import { group, sort } from 'd3-array'
+import { addAt } from '../../core/entries.ts'
 import type { Certainty, NodeMatch } from './flow-comparison.ts'
 import type { FlowForm, FormEdge } from './flow-form.ts'
 
 /**
  * Matches nodes of equal label without creating a cycle in the union. Pairs are the tokens that the shortest edit
- * script of depth-first tokens keeps, nodes below a node of the same label first. Pairs that would close a cycle are
- * separated, the least supported first, and tried again at the end, together with unmatched neighbors of pairs.
- * Exchanged arguments give the result exchanged. Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3.4; cycles, joins
- * and left-over nodes are treated by rules of our own.
+ * script of depth-first tokens keeps, nodes below a node of the same label first. If they close a cycle, pairs are joined
+ * one by one, those of labels that occur once first, and pairs that would close one stay apart. Unmatched neighbors of
+ * pairs follow. Exchanged arguments give the result exchanged.
+ *
+ * Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3.4; cycles, joins and left-over nodes are treated by rules of our own.
  */
 export function matchNodes(before: FlowForm, after: FlowForm) {
   const inOrder = compareForms(before, after) <= 0
   const [a, b] = inOrder ? [before, after] : [after, before]
-  const pairing = new NodePairing(a, b)
   const script = editScript(a.tokens, b.tokens, {
     likeness: (i, j) =>
       a.kinds[a.callers[i] as number] === b.kinds[b.callers[j] as number] ? 1 : 0,
   })
-  for (const [nodeA, nodeB] of alignedNodes(script, a, b)) {
+  const pairs = alignedNodes(script, a, b)
+  const recurring = recurringLabels([a, b])
+  let pairing = new NodePairing(a, b)
+  let dropped = 0
+  for (const [nodeA, nodeB] of pairs) {
     if (pairing.isFree(nodeA, nodeB)) pairing.join(nodeA, nodeB)
   }
-  const recurring = recurringLabels([a, b])
-  let dropped = 0
-  for (const pair of breakCycles(pairing, recurring).reverse()) {
-    if (pairing.wouldCycle(pair.a, pair.b)) dropped++
-    else pairing.join(pair.a, pair.b)
+  if (!pairing.isAcyclic()) {
+    pairing = new NodePairing(a, b)
+    const recurs = ([node]: readonly [number, number]) => recurring.has(a.kinds[node] as string)
+    for (const [nodeA, nodeB] of sort(pairs, (pair) => Number(recurs(pair)))) {
+      if (!pairing.isFree(nodeA, nodeB)) continue
+      if (pairing.wouldCycle(nodeA, nodeB)) dropped++
+      else pairing.join(nodeA, nodeB)
+    }
   }
   matchLeftOver(pairing)
   const matches = matchesOf(inOrder ? pairing : pairing.exchanged(), recurring)
@@ -97,7 +106,7 @@ function matchesOf(pairing: NodePairing, recurring: ReadonlySet<string>): NodeMa
     const neighbourShare = neighbours === 0 ? 1 : pairing.agreement(node, partner) / neighbours
     const certainty: Certainty =
       same || !recurs ? 'sure' : neighbourShare >= MOST ? 'likely' : 'doubtful'
-    return [{ before: node, after: partner, certainty, recurs, neighbourShare }]
+    return [{ before: node, after: partner, certainty }]
   })
 }
 
@@ -129,11 +138,6 @@ function tokenText({ kinds, tokens, visits }: FlowForm, at: number): string {
   return `${kinds[visits[at] as number]}\n${(tokens[at] as number) % 2}`
 }
 
-interface NodePair {
-  readonly a: number
-  readonly b: number
-}
-
 /** Pairs of nodes of two forms; in their union, `a` keeps its numbers and `b`'s n is |a| + n. */
 class NodePairing {
   readonly a: FlowForm
@@ -150,11 +154,6 @@ class NodePairing {
     this.#edgesOfB = new Set(b.edges.map(({ from, to }) => from * b.labels.length + to))
   }
 
-  /** Nodes in the union's numbering, some of which do not occur. */
-  get unionSize(): number {
-    return this.a.labels.length + this.b.labels.length
-  }
-
   isFree(a: number, b: number): boolean {
     return this.ofA[a] === -1 && this.ofB[b] === -1
   }
@@ -162,13 +161,6 @@ class NodePairing {
   join(a: number, b: number): void {
     this.ofA[a] = b
     this.ofB[b] = a
-  }
-
-  part(a: number): NodePair {
-    const b = this.ofA[a] as number
-    this.ofB[b] = -1
-    this.ofA[a] = -1
-    return { a, b }
   }
 
   exchanged(): NodePairing {
@@ -198,13 +190,32 @@ class NodePairing {
     return partner >= 0 ? partner : this.a.labels.length + b
   }
 
+  isAcyclic(): boolean {
+    const edges = [
+      ...this.a.edges,
+      ...this.b.edges.map(({ from, to }) => ({ from: this.unionOfB(from), to: this.unionOfB(to) })),
+    ]
+    const below = group(edges, ({ from }) => from)
+    // In the union's numbering, of which some do not occur.
+    const waiting = new Uint32Array(this.a.labels.length + this.b.labels.length)
+    for (const { to } of edges) addAt(waiting, to, 1)
+    const ready = Array.from(waiting.keys()).filter((node) => waiting[node] === 0)
+    for (const node of ready) {
+      for (const { to } of below.get(node) ?? []) {
+        addAt(waiting, to, -1)
+        if (waiting[to] === 0) ready.push(to)
+      }
+    }
+    return ready.length === waiting.length
+  }
+
   wouldCycle(a: number, b: number): boolean {
     const inUnion = this.a.labels.length + b
     return this.#leads(a, inUnion) || this.#leads(inUnion, a)
   }
 
   #leads(start: number, end: number): boolean {
-    const seen = new Uint8Array(this.unionSize)
+    const seen = new Uint8Array(this.a.labels.length + this.b.labels.length)
     const pending = [start]
     for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
       for (const follower of this.#followers(node)) {
@@ -222,66 +233,6 @@ class NodePairing {
     const inB = node < size ? (this.ofA[node] as number) : node - size
     const below = (this.b.children[inB] ?? []).map((child) => this.unionOfB(child))
     return [...(this.a.children[node] ?? []), ...below]
-  }
-}
-
-/** Share of the pairs that may close a cycle to part at once, so that many pairs take few rounds. */
-const AT_ONCE = 0.05
-
-/**
- * Parts pairs until the union has no cycle, those first whose neighbours agree least; of many, some
- * are parted that need not be.
- */
-function breakCycles(pairing: NodePairing, recurring: ReadonlySet<string>): NodePair[] {
-  const { a, ofA } = pairing
-  const strength = (node: number) =>
-    2 * pairing.agreement(node, ofA[node] as number) +
-    (recurring.has(a.kinds[node] as string) ? 0 : 1)
-  const parted: NodePair[] = []
-  for (let cyclic = cyclicNodes(pairing); cyclic.length > 0; cyclic = cyclicNodes(pairing)) {
-    const weakestFirst = cyclic
-      .map((node) => ({ node, strength: strength(node) }))
-      .sort((one, other) => one.strength - other.strength || other.node - one.node)
-    for (const { node } of weakestFirst.slice(0, Math.ceil(AT_ONCE * cyclic.length))) {
-      parted.push(pairing.part(node))
-    }
-  }
-  return parted
-}
-
-/** Returns the union nodes of `a` with partners that remain after all nodes on no cycle are peeled off. */
-function cyclicNodes(pairing: NodePairing): number[] {
-  const { a, b, ofA, unionSize } = pairing
-  const below: number[][] = Array.from({ length: unionSize }, () => [])
-  const above: number[][] = Array.from({ length: unionSize }, () => [])
-  const link = (from: number, to: number) => {
-    below[from]?.push(to)
-    above[to]?.push(from)
-  }
-  for (const { from, to } of a.edges) link(from, to)
-  for (const { from, to } of b.edges) link(pairing.unionOfB(from), pairing.unionOfB(to))
-  const left = new Uint8Array(unionSize).fill(1)
-  peel(below, above, left)
-  peel(above, below, left)
-  return Array.from(ofA.keys()).filter((node) => left[node] === 1 && (ofA[node] as number) >= 0)
-}
-
-/** Takes away nodes that nothing left leads to, again and again. */
-function peel(
-  next: readonly (readonly number[])[],
-  previous: readonly (readonly number[])[],
-  left: Uint8Array,
-): void {
-  const isLeft = (node: number) => left[node] === 1
-  const waiting = Uint32Array.from(previous, (nodes) => nodes.filter(isLeft).length)
-  const pending = Array.from(left.keys()).filter((node) => isLeft(node) && waiting[node] === 0)
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    left[node] = 0
-    for (const follower of next[node] as readonly number[]) {
-      if (!isLeft(follower)) continue
-      waiting[follower] = (waiting[follower] as number) - 1
-      if (waiting[follower] === 0) pending.push(follower)
-    }
   }
 }
 

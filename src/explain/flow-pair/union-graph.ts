@@ -141,16 +141,11 @@ function mergeEdges({ before, after }: Sides, drafts: readonly NodeDraft[]): Edg
 }
 
 function unionNode(id: number, { before, after, certainty }: NodeDraft, sides: Sides): UnionNode {
-  const node = before === null ? sides.after.nodes[after as number] : sides.before.nodes[before]
-  const { structureNode: _, ...own } = node as FlowNode
-  const failed = {
-    before: sides.before.nodes[before ?? -1]?.failed ?? 0,
-    after: sides.after.nodes[after ?? -1]?.failed ?? 0,
-  }
+  const [old, now] = [sides.before.nodes[before ?? -1], sides.after.nodes[after ?? -1]]
   return {
+    ...((old ?? now) as FlowNode),
     id,
-    ...own,
-    failed,
+    failed: { before: old?.failed ?? 0, after: now?.failed ?? 0 },
     inBefore: before !== null,
     inAfter: after !== null,
     before,
@@ -243,16 +238,8 @@ export function flowSide(
       // Edges into such a node have the time to get there in all rounds, not only in the first.
       const name = `${nameOf(label)}${backTo.has(structureNode) ? ', every round' : ''}`
       const { service, operation, host, phase } = categories.shownNode(category, structureNode)
-      return {
-        label,
-        name,
-        service,
-        operation,
-        host,
-        phase,
-        structureNode,
-        failed: failed[structureNode] ?? 0,
-      }
+      const failures = failed[structureNode] ?? 0
+      return { label, name, service, operation, host, phase, failed: failures }
     }),
     edges: form.edges.map(({ from, to, edgeClass }) => ({
       from,

@@ -6,11 +6,7 @@ import {
 } from '../../stats/decision-tree/grow-classification-tree.ts'
 import { growRegressionTree } from '../../stats/decision-tree/grow-regression-tree.ts'
 import type { ClassificationTree, RegressionTree } from '../../stats/decision-tree/tree.ts'
-import {
-  type ClassificationPath,
-  type PathCondition,
-  treePaths,
-} from '../../stats/decision-tree/tree.ts'
+import { type PathCondition, type TreePath, treePaths } from '../../stats/decision-tree/tree.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
 import {
@@ -67,21 +63,22 @@ export function askWhatDiffers(
   return byGini.separation > byGainRatio.separation + SAME ? byGini : byGainRatio
 }
 
-/** Answers by CART, which helps if mutations are rare: its paths tell where they are more frequent than elsewhere. */
+/**
+ * Answers by a tree. Paths of C4.5 predict the label of most of their rows; those of CART, which help if mutations are
+ * rare, the label that is more frequent than elsewhere.
+ */
 function differingAnswer(
   table: ParameterTable,
   tree: ClassificationTree,
   criterion: 'gain-ratio' | 'gini',
 ): ParameterQuestion {
   const question = 'what-differs'
-  const paths = treePaths(tree, { predict: criterion === 'gini' ? 'lift' : 'majority' }).map(
-    ({ conditions, predicts, weights, steps: _, ...quality }): ExplainedPath => ({
-      ...quality,
+  const paths = treePaths(tree).map((conditions) =>
+    explainedPath(table, conditions, {
       question,
-      conditions,
-      predicts: predicts === 1 ? 'mutation' : 'precursor',
-      requests: weights[0] + weights[1],
-      times: meanTimes(rowsOnPath(table.parameters, conditions, table.size), table),
+      labels: table.rows.labels,
+      predictions: ['precursor', 'mutation'],
+      byMajority: criterion === 'gain-ratio',
     }),
   )
   return answer({ question, table, tree, slowAboveUs: null }, paths)
@@ -99,9 +96,11 @@ export function askWhatIsSlow(
     growClassificationTree(table.parameters, slow, { criterion: 'gini', prune, weights }),
   ] as const
   const answers = trees.map((tree) => {
-    const ways = tree.kind === 'regression' ? treePaths(tree) : treePaths(tree)
-    const paths = ways.map(({ conditions }) => slowPath(table, conditions, slow))
-    return answer({ question: 'what-is-slow', table, tree, slowAboveUs }, paths)
+    const question = 'what-is-slow'
+    const paths = treePaths(tree).map((conditions) =>
+      explainedPath(table, conditions, { question, labels: slow, predictions: ['usual', 'slow'] }),
+    )
+    return answer({ question, table, tree, slowAboveUs }, paths)
   })
   const [byTime, byClass] = answers as [ParameterQuestion, ParameterQuestion]
   return byClass.separation > byTime.separation + SAME ? byClass : byTime
@@ -115,33 +114,44 @@ const DEEPEST = 8
 /** Separations that differ by less are the same: the tree of times says more. */
 const SAME = 0.02
 
-function slowPath(
+interface PathLabels {
+  readonly question: ParameterQuestionName
+  /** 0 or 1 for each row, and what a path to them predicts. */
+  readonly labels: Uint8Array
+  readonly predictions: readonly [Prediction, Prediction]
+  /** Whether a path predicts the label of most of its rows, not the one that is more frequent than elsewhere. */
+  readonly byMajority?: boolean
+}
+
+function explainedPath(
   table: ParameterTable,
-  conditions: ExplainedPath['conditions'],
-  slow: Uint8Array,
+  conditions: TreePath,
+  { question, labels, predictions, byMajority = false }: PathLabels,
 ): ExplainedPath {
   const here = rowsOnPath(table.parameters, conditions, table.size)
   const countWhere = (holds: (row: number) => number) =>
     sum(here, (_, row) => holds(row) * (table.rows.weights?.[row] ?? 1))
   const rows = countWhere(() => 1)
   const requests = countWhere((row) => Number(here[row]))
-  const slowRows = countWhere((row) => Number(slow[row]))
-  const slowHere = countWhere((row) => Number(here[row]) * Number(slow[row]))
-  const usualRows = rows - slowRows
-  const shares = [part(slowHere, slowRows), part(requests - slowHere, usualRows)] as const
-  const isSlow = shares[0] > shares[1]
-  const [trueHere, trueRows] = isSlow ? [slowHere, slowRows] : [requests - slowHere, usualRows]
+  const [ones, onesHere] = [
+    countWhere((row) => Number(labels[row])),
+    countWhere((row) => Number(here[row]) * Number(labels[row])),
+  ]
+  const zeros = rows - ones
+  const shares = [part(requests - onesHere, zeros), part(onesHere, ones)] as const
+  const isOne = byMajority ? onesHere > requests / 2 : shares[1] > shares[0]
+  const [trueHere, trueRows] = isOne ? [onesHere, ones] : [requests - onesHere, zeros]
   const precision = part(trueHere, requests)
   return {
-    question: 'what-is-slow',
+    question,
     conditions,
-    predicts: isSlow ? 'slow' : 'usual',
+    predicts: predictions[Number(isOne) as 0 | 1],
     requests,
     support: part(requests, rows),
     precision,
     recall: part(trueHere, trueRows),
     lift: part(precision, part(trueRows, rows)),
-    separation: slowRows === 0 || usualRows === 0 ? 0 : Math.abs(shares[0] - shares[1]),
+    separation: ones === 0 || zeros === 0 ? 0 : Math.abs(shares[1] - shares[0]),
     times: meanTimes(here, table),
   }
 }
@@ -217,14 +227,22 @@ export type ParameterQuestionName = 'what-differs' | 'what-is-slow'
 export type Prediction = 'mutation' | 'precursor' | 'slow' | 'usual'
 
 /** A way from the root of a tree to a leaf: one explanation. */
-export interface ExplainedPath
-  extends Pick<ClassificationPath, 'support' | 'precision' | 'recall' | 'lift' | 'separation'> {
+export interface ExplainedPath {
   readonly question: ParameterQuestionName
   /** Conditions of the rows on the path, one per column, in the order of the tree. */
-  readonly conditions: readonly PathCondition[]
+  readonly conditions: TreePath
   readonly predicts: Prediction
-  /** Rows on it; a part of one where a value is missing. */
+  /** Rows on it: those that meet all conditions. */
   readonly requests: number
+  /** Share of all rows on it. */
+  readonly support: number
+  /** Share of the rows on it that are as predicted, and how many times as frequent they are there. */
+  readonly precision: number
+  readonly lift: number
+  /** Share of all such rows that it finds. */
+  readonly recall: number
+  /** Difference of the shares of both groups on it, without its sign: 1 for all of one and none of the other. */
+  readonly separation: number
   /** Mean time of the rows on it and of all others, in µs; null where either has none. */
   readonly times: { readonly hereUs: number; readonly elsewhereUs: number } | null
 }

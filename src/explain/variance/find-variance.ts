@@ -151,7 +151,7 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
 
   /**
    * Edges of ranked categories whose latencies have more than one mode, as where a cache hit and a
-   * miss are one edge: instrument there. See `dipTest`; the largest share of variance first.
+   * miss are one edge: instrument there. The largest share of variance first.
    */
   get merged(): readonly MergedBehaviors[] {
     this.#merged ??= findMergedBehaviors(this.ranked.map((spread) => this.category(spread)))

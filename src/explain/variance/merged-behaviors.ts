@@ -1,10 +1,8 @@
 import { range, sum } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { getOrInsert } from '../../core/entries.ts'
-import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import { dipTest } from '../../stats/dip-test.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { ascendingSample, equalRows, type WeightedSample } from '../../stats/weighted-sample.ts'
+import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
 import { type PeriodName, periodOfName } from '../../traces/period.ts'
 import { tableOf } from '../parameters/explain.ts'
 import { parameterDifferences } from '../parameters/parameter-table.ts'
@@ -25,64 +23,64 @@ export interface MergedBehaviors extends Pick<EdgeVariance, 'edge' | 'from' | 't
   readonly period: PeriodName
   /** The edge's share of the variance of response times. */
   readonly share: number
-  /** Dip of its latencies, and the p-value corrected over all edges tested. */
-  readonly dip: number
-  readonly p: number
-  readonly q: number
   /** Parameter that tells the two parts apart, as `storage SN READ · cached`; `null` if none does. */
   readonly toldBy: string | null
-  /** The latencies divided where the two parts vary least. */
+  /** The first mode of its latencies, and the others. */
   readonly faster: Behavior
   readonly slower: Behavior
 }
 
 const ALPHA = 0.05
-/** Edges with less of the variance are tested, but not worth more trace points. */
+/** Edges with less of the variance are not worth more trace points. */
 const MIN_SHARE = 0.05
 /** Smallest difference of a parameter's values between both parts, as a share, that distinguishes them. */
 const MIN_TOLD = 0.8
 
 /**
- * Finds edges on critical paths whose latencies have more than one mode (Hartigan's dip test, Benjamini-Hochberg over
- * all edges, level 0.05) and that have at least 5 % of the variance of response times, the largest share first.
+ * Finds edges on critical paths whose latencies have more than one mode (`modesOf`) and that have at least 5 % of the
+ * variance of response times, the largest share first.
  *
- * Source: Sambasivan 2013, §5.5: variance from merged behaviors; the test is our own.
+ * Source: Sambasivan 2013, §5.5: variance from merged behaviors; the modes are our own.
  */
 export function findMergedBehaviors(sources: readonly CategoryVariance[]): MergedBehaviors[] {
-  const tested = sources.flatMap((source) => {
-    const latencies = criticalLatencies(source)
-    return source.edges.flatMap((edge) => {
-      const rowsOf = latencies.get(edge.edge) ?? { requests: [], timesUs: [], weights: [] }
-      const sample = ascendingSample(rowsOf.timesUs, rowsOf.weights)
-      const rows = equalRows(sample)
-      const values = Float64Array.from(rows, (row) => sample.values[row] as number)
-      return values.length < MIN_REQUESTS
-        ? []
-        : [{ source, edge, rowsOf, sample, test: dipTest(values) }]
-    })
-  })
-  const q = benjaminiHochberg(tested.map(({ test }) => test.p))
-  return tested
-    .map((each, i) => ({ ...each, q: q[i] as number }))
-    .filter(({ q, edge }) => q < ALPHA && edge.share >= MIN_SHARE)
-    .map(({ source, edge, rowsOf, sample, test, q }) => {
-      const { fromUs, ...behaviors } = parts(sample)
-      return {
-        category: source.category,
-        period: source.period,
-        edge: edge.edge,
-        from: edge.from,
-        to: edge.to,
-        occurrence: edge.occurrence,
-        share: edge.share,
-        dip: test.statistic,
-        p: test.p,
-        q,
-        toldBy: parameterThatTells(source, rowsOf, fromUs),
-        ...behaviors,
-      }
+  return sources
+    .flatMap((source) => {
+      const latencies = criticalLatencies(source)
+      return source.edges
+        .filter(({ share }) => share >= MIN_SHARE)
+        .flatMap((edge) => mergedIn(source, edge, latencies.get(edge.edge)))
     })
     .sort((a, b) => b.share - a.share)
+}
+
+function mergedIn(
+  source: CategoryVariance,
+  { edge, from, to, occurrence, share }: EdgeVariance,
+  latencies: CriticalLatencies | undefined,
+): MergedBehaviors[] {
+  if (latencies === undefined) return []
+  const { values, weights } = ascendingSample(latencies.timesUs, latencies.weights)
+  const at = modesOf({ values, weights })[1]?.from
+  if (at === undefined) return []
+  const part = (start: number, end: number) => ({
+    requests: Math.round(weights === undefined ? end - start : sum(weights.subarray(start, end))),
+    medianUs: quantile(values.subarray(start, end), 0.5, weights?.subarray(start, end)),
+  })
+  const { category, period } = source
+  return [
+    {
+      category,
+      period,
+      edge,
+      from,
+      to,
+      occurrence,
+      share,
+      toldBy: parameterThatTells(source, latencies, values[at] as number),
+      faster: part(0, at),
+      slower: part(at, values.length),
+    },
+  ]
 }
 
 interface CriticalLatencies {
@@ -123,47 +121,32 @@ function criticalLatencies({ categories, category, period }: CategoryVariance) {
   return latencies
 }
 
-/** Divides ascending times in the two parts that vary least. */
-function parts(sample: WeightedSample) {
-  const { values, weights } = sample
-  const counts = weights ?? values.map(() => 1)
-  const at = placeBetween(sample, Math.max(1, Math.round(MIN_PART * sum(counts))))
-  const part = (from: number, to: number) => ({
-    requests: Math.round(sum(counts.subarray(from, to))),
-    medianUs: quantile(values.subarray(from, to), 0.5, weights?.subarray(from, to)),
-  })
-  return {
-    faster: part(0, at),
-    slower: part(at, values.length),
-    fromUs: values[at] as number,
-  }
-}
-
 /** Fewest times that form a mode. */
-export const MIN_REQUESTS = 10
+const MIN_REQUESTS = 10
 /** A mode has this share of the requests at least: a few slow ones are a tail. */
-export const MIN_PART = 0.05
+const MIN_PART = 0.05
 /** Interquartile ranges above the upper quartile: Tukey's outer fence. */
 const FENCE = 3
 
 /**
- * Returns the place that divides ascending times, on a logarithmic scale, so that the squares within both parts are
- * smallest. Times count by weight, and each part has a weight of at least `least`.
+ * Divides ascending times, on a logarithmic scale, so that the squares within both parts are smallest. Times count by
+ * weight. Returns the place, and how many times smaller these squares are than those of the whole.
  */
-function placeBetween({ values, weights }: WeightedSample, least: number): number {
-  const logs = scaled(values)
+function divisionOf({ values, weights }: WeightedSample) {
+  const logs = (values[0] as number) > 0 ? values.map(Math.log) : values
   const counts = weights ?? values.map(() => 1)
   const all = sum(counts)
-  const total = sum(logs, (value, i) => value * (counts[i] as number))
-  let [below, count, most, at] = [0, 0, Number.NEGATIVE_INFINITY, 1]
+  const mean = sum(logs, (value, i) => value * (counts[i] as number)) / all
+  const whole = sum(logs, (value, i) => (value - mean) ** 2 * (counts[i] as number))
+  let [below, count, most, at] = [0, 0, 0, 0]
   for (let i = 1; i < values.length; i++) {
     const own = counts[i - 1] as number
-    below += own * (logs[i - 1] as number)
+    below += own * ((logs[i - 1] as number) - mean)
     count += own
-    const between = below ** 2 / count + (total - below) ** 2 / (all - count)
-    if (count >= least && all - count >= least && between > most) [most, at] = [between, i]
+    const between = (below * below * all) / (count * (all - count))
+    if (between > most) [most, at] = [between, i]
   }
-  return at
+  return { at, ratio: whole / (whole - most) }
 }
 
 /** Mode of ascending times, and the values between it and the next. */
@@ -177,9 +160,8 @@ export interface Mode {
 
 /**
  * Finds the modes of ascending times, and the values beyond Tukey's outer fence of each (upper quartile and three
- * interquartile ranges, of logarithms). Times divide in two if the slower half of the slower part is far outside the
- * faster part's last mode, or if the dip test finds more than one mode; a part with less than 5 % of all times is no
- * mode.
+ * interquartile ranges, of logarithms). Times divide in two if the slower part is far outside the faster part's last
+ * mode, or if the parts explain nearly all that times vary. A mode has 5 % of all times.
  */
 export function modesOf(sample: WeightedSample): Mode[] {
   const { values } = sample
@@ -188,36 +170,64 @@ export function modesOf(sample: WeightedSample): Mode[] {
     values: values.subarray(from, to),
     weights: sample.weights?.subarray(from, to),
   })
-  const fence = (stretch: Stretch) => fenceOf(part(stretch), step)
   const least = Math.max(MIN_REQUESTS, MIN_PART * countOf(sample))
-  const isMode = (stretch: Stretch) => countOf(part(stretch)) >= least
   const divide = (whole: Stretch): readonly Stretch[] => {
     const [from, to] = whole
-    if (to - from < 2) return [whole]
-    const at = from + placeBetween(part(whole), 0)
-    const faster: Stretch = [from, at]
-    const slower: Stretch = [at, to]
-    const below = isMode(faster) ? divide(faster) : [faster]
+    const { at, isApart } = placeBetween(part(whole), least)
+    if (at === 0) return [whole]
+    const below = divide([from, from + at])
+    const slower: Stretch = [from + at, to]
+    const { fence, beyond } = rangeOf(part(below.at(-1) as Stretch), step)
     const { values: all, weights } = part(slower)
-    const isFar = quantile(all, 0.5, weights) > fence(below.at(-1) ?? faster)
-    if (!isFar && !hasModes(part(whole))) return [whole]
-    const modes = [...below, ...(isMode(slower) ? divide(slower) : [])].filter(isMode)
-    return modes.length === 0 ? [whole] : modes
+    const hasGap = Number(all[0]) > beyond(Number(values[from + at - 1]), 1)
+    const isFar = hasGap && quantile(all, 0.25, weights) > fence
+    return isFar || isApart ? [...below, ...divide(slower)] : [whole]
   }
   const modes = divide([0, values.length])
   return modes.map((mode, i) => {
     const [from] = mode
     const to = modes[i + 1]?.[0] ?? values.length
-    const highest = fence(mode)
-    const at = values.subarray(from, to).findIndex((value) => value > highest)
+    const { fence: widest } = rangeOf(part(mode), step)
+    // Times far out are no part of the mode that tells so.
+    const within = values.subarray(from, to).findLastIndex((value) => value <= widest) + 1
+    const { fence } = rangeOf(part([from, from + within]), step)
+    const at = values.subarray(from, to).findIndex((value) => value > fence)
     return { from, to, beyond: at < 0 ? to : from + at }
   })
 }
 
-/** Whether ascending times have more than one mode, also where these overlap. Equal times tell no more than one. */
-function hasModes({ values }: WeightedSample): boolean {
+/** Squares of evenly spread values are this many times those within both halves. */
+const EVEN_RATIO = 4
+/** Returns by how much the log of that ratio is larger in one of 1,000 samples of `n` evenly spread values. */
+const chanceOf = (n: number) => 3 / Math.sqrt(n) + 13 / n
+
+/**
+ * Returns the place that divides ascending times, without the tails, and whether both parts explain more than of times
+ * that are spread evenly (simulated), as of two modes that may overlap. So must they of distinct times: times that are
+ * rounded are few. Source: Engelman and Hartigan 1969, "Percentage points of a test for clusters", JASA 64(328):1647-1648,
+ * for the statistic.
+ */
+function placeBetween(sample: WeightedSample, least: number) {
+  const share = Math.min(0.5, least / countOf(sample))
+  const [low, high] = [share, 1 - share].map((at) =>
+    quantile(sample.values, at, sample.weights),
+  ) as [number, number]
+  const from = sample.values.findIndex((value) => value >= low)
+  const to = sample.values.findLastIndex((value) => value <= high) + 1
+  const values = sample.values.subarray(from, to)
   const distinct = values.filter((value, row) => row === 0 || value !== values[row - 1])
-  return dipTest(distinct).p < ALPHA
+  const divisions = [
+    divisionOf({ values, weights: sample.weights?.subarray(from, to) }),
+    divisionOf({ values: distinct }),
+  ] as const
+  const isApart = divisions.every(
+    ({ ratio }) => Math.log(ratio / EVEN_RATIO) > chanceOf(distinct.length),
+  )
+  const [{ at }] = divisions
+  return {
+    at: at === 0 ? 0 : from + at,
+    isApart: distinct.length >= MIN_REQUESTS && isApart,
+  }
 }
 
 type Stretch = readonly [from: number, to: number]
@@ -232,19 +242,17 @@ function smallestStep(values: Float64Array): number {
   return steps.reduce((least, own) => (own > 0 && own < least ? own : least), Number.MAX_VALUE)
 }
 
-function fenceOf({ values, weights }: WeightedSample, step: number): number {
+/** Returns the outer fence of some times, and a function for what lies some interquartile ranges beyond a time. */
+function rangeOf({ values, weights }: WeightedSample, step: number) {
   const isLog = (values[0] as number) > 0
   const [low, high] = [0.25, 0.75].map((share) => quantile(values, share, weights)) as [
     number,
     number,
   ]
   const near = Math.min(step, high)
-  return isLog
-    ? high * Math.max(high / low, 1 + near / high) ** FENCE
-    : high + FENCE * Math.max(high - low, near)
-}
-
-/** Logarithms, unless some value has none. */
-function scaled(values: Float64Array): Float64Array {
-  return (values[0] as number) > 0 ? values.map(Math.log) : values
+  const beyond = (time: number, ranges: number) =>
+    isLog
+      ? time * Math.max(high / low, 1 + near / high) ** ranges
+      : time + ranges * Math.max(high - low, near)
+  return { fence: beyond(high, FENCE), beyond }
 }

@@ -1,4 +1,5 @@
 // Goes through all rows of every column: indexes with `!`.
+import { group } from 'd3-array'
 import { requireList } from '../../core/errors.ts'
 import { denseRanks } from './grow-node.ts'
 import { requireTreeColumns, type TreeColumn } from './tree.ts'
@@ -29,25 +30,8 @@ export function equalPartitions(columns: readonly TreeColumn[]): string[][] {
   if (first === undefined) return []
   const rows = first.kind === 'numeric' ? first.values.length : first.codes.length
   requireTreeColumns(columns, rows)
-  const groups: { partition: Int32Array; names: string[] }[] = []
-  const byHash = new Map<number, typeof groups>()
-  for (const column of columns) {
-    const partition = partitionOf(column)
-    const hash = hashOf(partition)
-    const alike = byHash.get(hash) ?? []
-    byHash.set(hash, alike)
-    const group = alike.find((other) =>
-      other.partition.every((value, row) => value === partition[row]),
-    )
-    if (group !== undefined) {
-      group.names.push(column.name)
-      continue
-    }
-    const own = { partition, names: [column.name] }
-    alike.push(own)
-    groups.push(own)
-  }
-  return groups.map(({ names }) => names)
+  const groups = group(columns, (column) => partitionOf(column).join(' '))
+  return Array.from(groups.values(), (alike) => alike.map(({ name }) => name))
 }
 
 /**
@@ -75,13 +59,4 @@ function byFirstRow(codes: Int32Array, size: number): Int32Array {
     partition[row] = block[code]!
   }
   return partition
-}
-
-/** Hashes whole numbers by FNV-1a, so that only few columns are compared in full. */
-function hashOf(partition: Int32Array): number {
-  let hash = 0x811c9dc5
-  for (let row = 0; row < partition.length; row++) {
-    hash = Math.imul(hash ^ partition[row]!, 0x01000193)
-  }
-  return hash
 }

@@ -5,7 +5,7 @@ import {
   requireList,
   requireNumbers,
 } from '../../core/errors.ts'
-import { requireOneOf, requireShare } from '../require-option.ts'
+import { requireOneOf } from '../require-option.ts'
 import {
   type CodedColumn,
   chooseBinary,
@@ -14,7 +14,6 @@ import {
   growTree,
   type NodeRows,
   type SplitChoice,
-  type TreeData,
   ValueGroups,
 } from './grow-node.ts'
 import type {
@@ -41,17 +40,13 @@ export interface ClassificationTreeOptions extends TreeOptions {
    */
   readonly c45Strict?: boolean | undefined
   /**
-   * Leave out splits that may be chance; true. `'gain-ratio'`: error-based pruning with
-   * `confidence`. `'gini'`: no split whose `p` exceeds `alpha`.
+   * Leave out splits that may be chance; true. `'gain-ratio'`: error-based pruning with a confidence of 25 %. `'gini'`:
+   * no split whose `p` exceeds `alpha`.
    */
   readonly prune?: boolean | undefined
-  /** 0.25, above 0 and below 1; lower prunes more. Only for `'gain-ratio'`, as `alpha` is for `'gini'`. */
-  readonly confidence?: number | undefined
 }
 
-const OPTIONS = 'criterion minLeaf c45Strict prune confidence alpha exclude maxDepth weights'.split(
-  ' ',
-)
+const OPTIONS = 'criterion minLeaf c45Strict prune alpha maxDepth weights'.split(' ')
 const MIN_WEIGHT = 0.01
 
 /**
@@ -76,7 +71,7 @@ const MIN_WEIGHT = 0.01
  * Intelligence Research 4:77-90; Breiman, Friedman, Olshen and Stone 1984, "Classification and
  * regression trees"; for the use, Sambasivan 2013, §2.6.6.
  *
- * @throws FlowdeltaError for two columns of one name, or an unknown name to exclude.
+ * @throws FlowdeltaError for two columns of one name.
  * @throws OptionError for columns of another length than labels, a label that is not 0 or 1, values
  *   out of range, or options out of range.
  *
@@ -95,14 +90,13 @@ export function growClassificationTree(
   requireNumbers({ labels })
   rejectUnknownOptions(options, OPTIONS)
   const { criterion = 'gain-ratio', minLeaf = 2, c45Strict = false, prune = true } = options
-  const { confidence = 0.25, alpha = 0.01 } = options
+  const { alpha = 0.01 } = options
   requireOneOf('criterion', criterion, ['gain-ratio', 'gini'])
-  requireShare('confidence', confidence)
   requireLabels(labels)
   const byGainRatio = criterion === 'gain-ratio'
   const pruned = (grown: ClassificationNode) => {
     const collapsed = byGainRatio ? collapseTree(grown) : grown
-    return byGainRatio && prune ? pruneTree(collapsed, confidence) : collapsed
+    return byGainRatio && prune ? pruneTree(collapsed) : collapsed
   }
   const grown = growTree<ClassContent>(
     columns,
@@ -110,18 +104,18 @@ export function growClassificationTree(
     {
       limitValues: byGainRatio,
       leastWeight: byGainRatio && c45Strict ? 0 : MIN_WEIGHT,
-      values: [labels],
+      target: labels,
       lookAt(admitted, all) {
         const whole = classCounts(all, labels).weights
         const choose = byGainRatio
           ? byC45(admitted, labels.length, { minLeaf, strict: c45Strict })
-          : byGini(admitted, labels.length, { minLeaf, alpha: prune ? alpha : undefined })
-        return (node, data) => {
-          const counts = classCounts(node, data.values[0]!)
+          : byGini(admitted, labels, { minLeaf, alpha: prune ? alpha : undefined })
+        return (node) => {
+          const counts = classCounts(node, labels)
           const splittable = isMixed(counts.weights, 2 * minLeaf)
           return {
             content: classContent(counts.weights, whole),
-            choose: () => (splittable ? choose(data, node, counts) : undefined),
+            choose: () => (splittable ? choose(node, counts) : undefined),
           }
         }
       },
@@ -135,7 +129,7 @@ export function growClassificationTree(
   return { kind: 'classification', ...grown }
 }
 
-type Choose = (data: TreeData, node: NodeRows, counts: ClassCounts) => SplitChoice | undefined
+type Choose = (node: NodeRows, counts: ClassCounts) => SplitChoice | undefined
 
 function byC45(
   columns: readonly CodedColumn[],
@@ -143,27 +137,27 @@ function byC45(
   options: { minLeaf: number; strict: boolean },
 ): Choose {
   const scorer = new GainRatioScorer(columns, rows, options)
-  return (data, node, counts) => chooseByGainRatio(scorer, data.columns, node, counts)
+  return (node, counts) => chooseByGainRatio(scorer, columns, node, counts)
 }
 
 function byGini(
   columns: readonly CodedColumn[],
-  rows: number,
+  labels: Uint8Array,
   options: { minLeaf: number; alpha: number | undefined },
 ): Choose {
-  const groups = ValueGroups.for(columns, rows)
-  return (data, node, { precursors, mutations, weights: [first, second] }) => {
+  const groups = new ValueGroups(columns, labels.length)
+  return (node, { precursors, mutations, weights: [first, second] }) => {
     const weight = first + second
     const target = {
       weights: precursors.map((precursor, i) => precursor + Number(mutations[i])),
       weighted: mutations,
       weight,
       squares: (first * second) / weight,
-      scores: data.values[0]!,
+      scores: labels,
       labels: true,
     }
     // The impurity 2·p·(1 − p) is twice the variance.
-    return chooseBinary(data.columns, node, target, groups, { ...options, gainScale: 2 })
+    return chooseBinary(columns, node, target, groups, { ...options, gainScale: 2 })
   }
 }
 
@@ -255,9 +249,7 @@ interface ColumnScore {
  * Scores columns at one node after another.
  *
  * Source: Quinlan 1996, "Improved use of continuous attributes in C4.5", Journal of Artificial
- * Intelligence Research 4:77-90 (the correction for thresholds); Quinlan 1993, §2.2-2.4, 3.2;
- * Fayyad and Irani 1992, "On the handling of continuous-valued attributes in decision tree
- * generation", Machine Learning 8:87-102 (cuts that need no look).
+ * Intelligence Research 4:77-90 (the correction for thresholds); Quinlan 1993, §2.2-2.4, 3.2.
  */
 export class GainRatioScorer {
   readonly #groups: ValueGroups
@@ -265,7 +257,7 @@ export class GainRatioScorer {
   readonly #options: GainRatioOptions
 
   constructor(columns: readonly CodedColumn[], rows: number, options: GainRatioOptions) {
-    this.#groups = ValueGroups.for(columns, rows)
+    this.#groups = new ValueGroups(columns, rows)
     this.#xLogX = xLogX(rows)
     this.#options = options
   }
@@ -315,7 +307,6 @@ export class GainRatioScorer {
     let bestLeft = 0
     let lastCode = -1
     let cuts = 0
-    let afterCut = false
     let value = size === 0 ? 0 : values[keys[0]!]!
     let next = size < 2 ? 0 : values[keys[1]!]!
     for (let group = 0; group + 1 < size; group++) {
@@ -328,14 +319,8 @@ export class GainRatioScorer {
       if (left < minSide) continue
       const right = known - left
       if (right < minSide) break
-      const hadCut = afterCut
-      afterCut = apart
       if (!apart) continue
       cuts++
-      // Within a run of one class the cut at one of its ends is better (Fayyad and Irani 1992).
-      const nextRight = right - first[group + 1]! - second[group + 1]!
-      const inner = hadCut && next - value > gap && nextRight >= minSide
-      if (inner && isWithinRun(first, second, group)) continue
       const rest =
         xLogX(left) -
         (xLogX(left0) + xLogX(left1)) +
@@ -395,10 +380,6 @@ function scoreOf(column: string, score: ColumnScore) {
   }
 }
 
-function isWithinRun(first: Float64Array, second: Float64Array, group: number): boolean {
-  return first[group]! + first[group + 1]! === 0 || second[group]! + second[group + 1]! === 0
-}
-
 /** Returns the gap below which values are equal: fixed for C4.5, otherwise smaller if all values are small. */
 function leastGap(values: Float64Array, strict: boolean): number {
   const span = values.length === 0 ? 0 : values[values.length - 1]! - values[0]!
@@ -451,11 +432,10 @@ function collapseTree(node: ClassificationNode): ClassificationNode {
  * Makes leaves, from below, of subtrees not expected to make fewer errors on new rows. Source:
  * Quinlan 1993, §4.2.
  */
-function pruneTree(node: ClassificationNode, confidence: number): ClassificationNode {
+function pruneTree(node: ClassificationNode): ClassificationNode {
   if (node.kind === 'leaf') return node
-  const pruned = { ...node, children: node.children.map((child) => pruneTree(child, confidence)) }
-  const expected = expectedErrors(pruned, confidence)
-  return expectedOfLeaf(node, confidence) <= expected + PAYS ? asLeaf(node) : pruned
+  const pruned = { ...node, children: node.children.map(pruneTree) }
+  return expectedOfLeaf(node) <= expectedErrors(pruned) + PAYS ? asLeaf(node) : pruned
 }
 
 function asLeaf({ weights, predicts }: ClassificationNode): ClassificationNode {
@@ -471,70 +451,43 @@ function errorsOfTree(node: ClassificationNode): number {
   return node.children.reduce((sum, child) => sum + errorsOfTree(child), 0)
 }
 
-function expectedOfLeaf(node: ClassificationNode, confidence: number): number {
+function expectedOfLeaf(node: ClassificationNode): number {
   const errors = errorsOfLeaf(node)
   const [precursors, mutations] = node.weights
-  return errors + addedErrors(precursors + mutations, errors, confidence)
+  return errors + addedErrors(precursors + mutations, errors)
 }
 
-function expectedErrors(node: ClassificationNode, confidence: number): number {
-  if (node.kind === 'leaf') return expectedOfLeaf(node, confidence)
-  return node.children.reduce((sum, child) => sum + expectedErrors(child, confidence), 0)
+function expectedErrors(node: ClassificationNode): number {
+  if (node.kind === 'leaf') return expectedOfLeaf(node)
+  return node.children.reduce((sum, child) => sum + expectedErrors(child), 0)
 }
 
-/** Quinlan's table of the normal distribution: upper tails, and how many deviations away. */
-const TAIL = [0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.2, 0.4, 1]
-const DEVIATIONS = [4, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0]
+/** Chance of as few errors as were seen if the true rate were at the limit. */
+const CONFIDENCE = 0.25
+/** Square of the normal quantile of that, in Quinlan's table by straight line, as his program has it; exactly 0.4549. */
+const Z2 = (0.25 + (0.84 - 0.25) * 0.75) ** 2
 
 /**
- * Returns how many more errors to expect of a leaf on new cases than it made on those it grew from.
- *
- * `cases` is the weight of the leaf's cases, `errors` the weight of those not of its class; both
- * may be fractions. `confidence` (0.25, above 0 and below 1): the probability of as few errors as
- * were seen if the true rate were at the limit; the lower, the more is added.
- *
- * The upper confidence limit of a binomial rate: exact for no error, by the normal approximation
- * with a correction for continuity from one error on, in between by straight line. The quantile is
- * interpolated in Quinlan's table (z² = 0.4796 for 0.25, exactly 0.4549), as his program does.
+ * Returns how many more errors to expect of a leaf on new cases than it made on those it grew from: the upper 25 %
+ * confidence limit of a binomial rate, exact for no error, by the normal approximation with a correction for
+ * continuity from one error on, in between by straight line. Cases above 0 and errors of them may be fractions.
  *
  * Sources: Quinlan 1993, "C4.5: programs for machine learning", §4.2; C4.5 release 8, `stats.c`.
- *
- * @throws OptionError for cases not above 0, errors below 0 or above the cases, or a confidence
- *   outside 0 to 1.
  *
  * @example
  * addedErrors(6, 0).toFixed(3) // '1.238'
  */
-export function addedErrors(cases: number, errors: number, confidence = 0.25): number {
-  requireShare('confidence', confidence)
-  if (!(cases > 0)) throw new OptionError('cases', cases, 'a number above 0')
-  if (!(errors >= 0 && errors <= cases)) {
-    throw new OptionError('errors', errors, `a number from 0 to the ${cases} cases`)
-  }
-  if (errors < 1e-6) return withoutErrors(cases, confidence)
-  if (errors < 0.9999) {
-    const none = withoutErrors(cases, confidence)
-    // With fewer than one case there cannot be one error.
-    return none + errors * ((cases < 1 ? 0 : withErrors(cases, 1, confidence)) - none)
-  }
-  return withErrors(cases, errors, confidence)
+export function addedErrors(cases: number, errors: number): number {
+  const none = cases * (1 - CONFIDENCE ** (1 / cases))
+  if (errors < 1e-6) return none
+  // With fewer than one case there cannot be one error.
+  if (errors < 0.9999) return none + errors * ((cases < 1 ? 0 : withErrors(cases, 1)) - none)
+  return withErrors(cases, errors)
 }
 
-function withoutErrors(cases: number, confidence: number): number {
-  return cases * (1 - confidence ** (1 / cases))
-}
-
-function withErrors(cases: number, errors: number, confidence: number): number {
+function withErrors(cases: number, errors: number): number {
   if (errors + 0.5 >= cases) return 0.67 * (cases - errors)
-  const z2 = deviationsOf(confidence) ** 2
   const seen = errors + 0.5
-  const rate = (seen + z2 / 2 + Math.sqrt(z2 * (seen * (1 - seen / cases) + z2 / 4))) / (cases + z2)
+  const rate = (seen + Z2 / 2 + Math.sqrt(Z2 * (seen * (1 - seen / cases) + Z2 / 4))) / (cases + Z2)
   return cases * rate - errors
-}
-
-function deviationsOf(confidence: number): number {
-  const above = TAIL.findIndex((tail) => confidence <= tail)
-  const [low, high] = [Number(TAIL[above - 1]), Number(TAIL[above])]
-  const [from, to] = [Number(DEVIATIONS[above - 1]), Number(DEVIATIONS[above])]
-  return from + ((to - from) * (confidence - low)) / (high - low)
 }

@@ -1,6 +1,5 @@
 // Called for every row of every node: indexes with `!`.
 import { fsum } from 'd3-array'
-import { FlowdeltaError } from '../../core/errors.ts'
 import { ascendingOrder } from '../ascending-order.ts'
 import { gammaQ } from '../distributions.ts'
 import { fisherExact } from '../fisher-exact.ts'
@@ -8,7 +7,6 @@ import { requireCount, requireShare } from '../require-option.ts'
 import { requireWeights, worthWeights } from '../weighted-sample.ts'
 import {
   columnInfo,
-  type LeftOutColumn,
   requireTreeColumns,
   type SplitTest,
   type TreeColumn,
@@ -17,20 +15,14 @@ import {
   type TreeSplit,
 } from './tree.ts'
 
-/** Columns of the rows, and the numbers that a criterion reads. */
-export interface TreeData {
-  readonly columns: readonly CodedColumn[]
-  readonly values: readonly ArrayLike<number>[]
-}
-
 /** The parts of a tree that depend on its criterion. */
 interface Criterion<Content> {
   /** Leave out columns with nearly as many values as rows (C4.5). */
   readonly limitValues: boolean
   /** Smaller parts of rows are not made: see `divideRows`. */
   readonly leastWeight: number
-  /** One value a row in each; the first is the target. */
-  readonly values: readonly [target: ArrayLike<number>, ...others: ArrayLike<number>[]]
+  /** One value a row. */
+  readonly target: ArrayLike<number>
   /** Returns the content that a node keeps of its rows, and how to split them, if at all. */
   readonly lookAt: (admitted: readonly CodedColumn[], all: NodeRows) => LookAt<Content>
   readonly prune: (root: TreeNode<Content>) => TreeNode<Content>
@@ -39,7 +31,7 @@ interface Criterion<Content> {
   readonly scaled: (content: Content, scale: number) => Partial<Content>
 }
 
-type LookAt<Content> = (node: NodeRows, data: TreeData) => Look<Content>
+type LookAt<Content> = (node: NodeRows) => Look<Content>
 
 interface Look<Content> {
   readonly content: Content
@@ -54,28 +46,26 @@ interface Look<Content> {
  */
 export function growTree<Content extends object>(
   given: readonly TreeColumn[],
-  { minLeaf, alpha = 0.01, exclude = [], maxDepth = 30, weights }: TreeOptions & MinLeaf,
+  { minLeaf, alpha = 0.01, maxDepth = 30, weights }: TreeOptions & MinLeaf,
   criterion: Criterion<Content>,
 ) {
-  const { values, leastWeight, scaled } = criterion
-  const [target] = values
+  const { target, leastWeight, scaled } = criterion
   requireCount('minLeaf', minLeaf)
   requireCount('maxDepth', maxDepth, 0)
   requireShare('alpha', alpha)
   requireWeights(target, weights)
   requireTreeColumns(given, target.length)
-  const { columns, leftOut } = admittedColumns(given, target.length, exclude, criterion.limitValues)
+  const columns = admittedColumns(given, target.length, criterion.limitValues)
   const all: NodeRows = {
     rows: Int32Array.from({ length: target.length }, (_, row) => row),
     // Weights in the same proportions that add up to their worth.
     weights: weights && worthWeights(weights),
   }
   const growth = { lookAt: criterion.lookAt(columns, all), maxDepth, leastWeight }
-  const root = criterion.prune(growNode(growth, { columns, values }, all))
+  const root = criterion.prune(growNode(growth, all))
   const scale = weights === undefined ? 1 : fsum(weights) / criterion.weightOf(root)
   return {
     columns: given.map(columnInfo),
-    leftOut,
     root: weights === undefined ? root : withContents(root, (content) => scaled(content, scale)),
   }
 }
@@ -84,55 +74,23 @@ interface MinLeaf {
   readonly minLeaf: number
 }
 
-/** A node with fewer of the rows than this share has them moved together: */
-const SCATTERED = 1 / 8
-/** but not fewer rows than this. */
-const FEW = 256
-
-/**
- * Grows a tree from the top. Rows of small nodes are moved together, as reading a few here and
- * there is waiting for memory.
- */
+/** Grows a tree from the top. */
 function growNode<Content extends object>(
   growth: Pick<Criterion<Content>, 'leastWeight'> & {
     readonly lookAt: LookAt<Content>
     readonly maxDepth: number
   },
-  data: TreeData,
   node: NodeRows,
   depth = 0,
 ): TreeNode<Content> {
-  const { rows, weights } = node
-  if (rows.length >= FEW && rows.length < SCATTERED * (data.values[0]?.length ?? 0)) {
-    const together = {
-      columns: data.columns.map((column) => narrowColumn(column, rows)),
-      values: data.values.map((values) => Float64Array.from(rows, (row) => values[row]!)),
-    }
-    return growNode(growth, together, { rows: rows.map((_, row) => row), weights }, depth)
-  }
-  const { content, choose } = growth.lookAt(node, data)
+  const { content, choose } = growth.lookAt(node)
   const choice = depth < growth.maxDepth ? choose() : undefined
   if (choice === undefined) return { ...content, kind: 'leaf' }
-  const { codes, childOf, width, ...split } = choice
-  const division = { codes, childOf, shares: knownShares(node, choice) }
-  const children = divideRows(node, division, growth.leastWeight).map((child) =>
-    growNode(growth, data, child, depth + 1),
+  const { codes: _, childOf, width, ...split } = choice
+  const children = divideRows(node, choice, growth.leastWeight).map((child) =>
+    growNode(growth, child, depth + 1),
   )
   return { ...content, ...split, kind: 'split', children }
-}
-
-function knownShares({ rows, weights }: NodeRows, { codes, childOf, width }: SplitChoice) {
-  const sums = new Array<number>(width).fill(0)
-  let known = 0
-  for (const [i, row] of rows.entries()) {
-    const code = Number(codes[row])
-    if (code < 0) continue
-    const weight = weights === undefined ? 1 : Number(weights[i])
-    const child = childOf(code)
-    sums[child] = Number(sums[child]) + weight
-    known += weight
-  }
-  return sums.map((sum) => sum / known)
 }
 
 /** The rows that reach a node. A row whose value was missing on the way is in several, in part. */
@@ -140,13 +98,6 @@ export interface NodeRows {
   readonly rows: Int32Array
   /** Part of each row that is here, times its count; undefined if all rows are here in full and count once. */
   readonly weights: Float64Array | undefined
-}
-
-/** Division of rows by a split: the child of each code, −1 for codes that no row of the node has. */
-interface Division {
-  readonly codes: Int32Array
-  readonly childOf: (code: number) => number
-  readonly shares: readonly number[]
 }
 
 /** Returns the same tree with other contents of its nodes. */
@@ -166,49 +117,52 @@ function withContents<Content extends object>(
  * Returns the rows of each child; missing values go to all, as known rows are divided (C4.5's fractional cases). Parts
  * below `leastWeight` go to the largest child.
  */
-function divideRows(node: NodeRows, division: Division, leastWeight: number): NodeRows[] {
-  const { rows, weights } = node
-  const { codes, childOf, shares } = division
-  const children = new Int32Array(rows.length)
-  const whole = new Int32Array(shares.length)
+function divideRows(
+  { rows, weights }: NodeRows,
+  { codes, childOf, width }: SplitChoice,
+  leastWeight: number,
+): NodeRows[] {
+  const weightOf = (i: number) => (weights === undefined ? 1 : weights[i]!)
+  const to = rows.map((row) => (codes[row]! < 0 ? -1 : childOf(codes[row]!)))
+  const [sums, counts] = [new Float64Array(width), new Int32Array(width)]
   let missing = 0
-  for (let i = 0; i < rows.length; i++) {
-    const code = codes[rows[i]!]!
-    const child = code < 0 ? -1 : childOf(code)
-    children[i] = child
-    if (child < 0) missing++
-    else whole[child]!++
+  for (let i = 0; i < to.length; i++) {
+    if (to[i]! < 0) missing++
+    else {
+      sums[to[i]!]! += weightOf(i)
+      counts[to[i]!]!++
+    }
   }
-  const largest = shares.indexOf(Math.max(...shares))
-  return shares.map((share, child) => {
-    const weighted = weights !== undefined || missing > 0
-    const most = whole[child]! + missing
-    const ownRows = new Int32Array(most)
-    const ownWeights = weighted ? new Float64Array(most) : undefined
-    let count = 0
-    for (let i = 0; i < rows.length; i++) {
-      const to = children[i]!
-      if (to !== child && to >= 0) continue
-      const weight = weights === undefined ? 1 : weights[i]!
-      const part = to >= 0 ? weight : partOf(weight, child)
-      if (part === 0) continue
-      ownRows[count] = rows[i]!
-      if (ownWeights !== undefined) ownWeights[count] = part
-      count++
-    }
-    if (count === most) return { rows: ownRows, weights: ownWeights }
-    return { rows: ownRows.slice(0, count), weights: ownWeights?.slice(0, count) }
-
-    function partOf(weight: number, child: number): number {
-      if (child !== largest) return weight * share < leastWeight ? 0 : weight * share
-      let others = 0
-      for (let other = 0; other < shares.length; other++) {
-        const part = weight * shares[other]!
-        if (other !== largest && part >= leastWeight) others += part
-      }
-      return weight - others
-    }
-  })
+  const known = fsum(sums)
+  const largest = sums.indexOf(Math.max(...sums))
+  const partsOf = (weight: number) => {
+    const parts = sums.map((sum) => (weight * sum) / known)
+    const others = parts.map((part, child) => (child === largest || part < leastWeight ? 0 : part))
+    others[largest] = weight - fsum(others)
+    return others
+  }
+  const isWeighted = weights !== undefined || missing > 0
+  const children = Array.from(counts, (count) => ({
+    rows: new Int32Array(count + missing),
+    weights: isWeighted ? new Float64Array(count + missing) : undefined,
+    size: 0,
+  }))
+  const add = (child: number, row: number, weight: number) => {
+    const own = children[child]!
+    own.rows[own.size] = row
+    if (own.weights !== undefined) own.weights[own.size] = weight
+    own.size++
+  }
+  for (let i = 0; i < to.length; i++) {
+    if (to[i]! >= 0) add(to[i]!, rows[i]!, weightOf(i))
+    else
+      for (const [child, part] of partsOf(weightOf(i)).entries())
+        if (part > 0) add(child, rows[i]!, part)
+  }
+  return children.map(({ rows, weights, size }) => ({
+    rows: rows.subarray(0, size),
+    weights: weights?.subarray(0, size),
+  }))
 }
 
 /** A split that a criterion decided on, and how to divide the rows by it. */
@@ -264,41 +218,19 @@ function byTable({ codes, size }: CodedColumn, children: readonly (readonly numb
 const MANY_VALUES = 0.3
 
 /**
- * Returns the columns that may be split on, coded, and why others may not: with `limitValues`, no names of more values
- * than 0.3 times the rows, unless all are so (Quinlan's rule).
+ * Returns the columns that may be split on, coded: those of two values or more and, with `limitValues`, no names of more
+ * values than 0.3 times the rows, unless all are so (Quinlan's rule).
  */
 function admittedColumns(
   all: readonly TreeColumn[],
   rows: number,
-  exclude: readonly string[],
   limitValues: boolean,
-): { readonly columns: readonly CodedColumn[]; readonly leftOut: readonly LeftOutColumn[] } {
-  requireNames(all, exclude)
-  const excluded = new Set(exclude)
-  const coded = all.filter(({ name }) => !excluded.has(name)).map(codeColumn)
+): readonly CodedColumn[] {
+  const coded = all.map(codeColumn)
   const tooMany = ({ kind, present }: CodedColumn) =>
     kind === 'categorical' && present > MANY_VALUES * rows
   const limit = limitValues && !coded.every(tooMany)
-  const leftOut: LeftOutColumn[] = [...excluded].map((column) => ({ column, reason: 'excluded' }))
-  const columns = coded.filter((column) => {
-    const { present, name } = column
-    if (present === 0) leftOut.push({ column: name, reason: 'empty' })
-    else if (present === 1) leftOut.push({ column: name, reason: 'constant' })
-    else if (limit && tooMany(column)) leftOut.push({ column: name, reason: 'too-many-values' })
-    else return true
-    return false
-  })
-  return { columns, leftOut }
-}
-
-function requireNames(columns: readonly TreeColumn[], exclude: readonly string[]): void {
-  const names = new Set(columns.map(({ name }) => name))
-  const unknown = exclude.find((name) => !names.has(name))
-  if (unknown === undefined) return
-  const known = [...names].slice(0, 10).join(', ')
-  throw new FlowdeltaError(
-    `Option exclude names the column ${JSON.stringify(unknown)}, which is not there. Give names of columns, such as ${known || 'none: there are no columns'}.`,
-  )
+  return coded.filter((column) => column.present >= 2 && !(limit && tooMany(column)))
 }
 
 export interface CodedColumn {
@@ -328,13 +260,6 @@ export function codeColumn(column: TreeColumn): CodedColumn {
   return { name, kind, codes, size: levels.length, present, values: new Float64Array(0) }
 }
 
-/** Returns the column for some rows alone, in their order; codes keep their meaning. */
-function narrowColumn(column: CodedColumn, rows: Int32Array): CodedColumn {
-  const codes = new Int32Array(rows.length)
-  for (let i = 0; i < rows.length; i++) codes[i] = column.codes[rows[i]!]!
-  return { ...column, codes }
-}
-
 /** Replaces values by their places among `distinct` ones, ascending, −0 as 0; −1 for NaN. */
 export function denseRanks(values: Float64Array) {
   const rows = new Uint32Array(values.length)
@@ -353,11 +278,6 @@ export function denseRanks(values: Float64Array) {
   return { ranks, distinct: distinct.slice(0, rank + 1) }
 }
 
-/** Number of codes per row above which sorting the rows is faster than walking through all codes. */
-const SPARSE = 4
-/** Limit above the number of rows. */
-const POSITIONS = 2 ** 26
-
 /**
  * The rows of a node added up by value: two numbers a row, of whichever criterion. Arrays are good
  * until the next `fill`.
@@ -371,46 +291,23 @@ export class ValueGroups {
   missingFirst = 0
   missingSecond = 0
   readonly #bins: Float64Array
-  readonly #sorted: Float64Array
 
-  static for(columns: readonly { readonly size: number }[], mostRows: number): ValueGroups {
-    return new ValueGroups(
-      columns.reduce((most, { size }) => Math.max(most, size), 0),
-      mostRows,
-    )
-  }
-
-  constructor(mostCodes: number, mostRows: number) {
-    const most = Math.min(mostCodes, mostRows)
-    this.keys = new Int32Array(most)
-    this.first = new Float64Array(most)
-    this.second = new Float64Array(most)
-    this.#bins = new Float64Array(2 * (Math.min(mostCodes, SPARSE * mostRows) + 1))
-    this.#sorted = new Float64Array(mostRows)
+  constructor(columns: readonly { readonly size: number }[], mostRows: number) {
+    const most = columns.reduce((most, { size }) => Math.max(most, size), 0)
+    const groups = Math.min(most, mostRows)
+    this.keys = new Int32Array(groups)
+    this.first = new Float64Array(groups)
+    this.second = new Float64Array(groups)
+    this.#bins = new Float64Array(2 * most + 2)
   }
 
   /** Adds up `first[i]` and `second[i]` of `rows[i]` by code, for codes below `size`. */
   fill(
-    { codes, size }: { readonly codes: Int32Array; readonly size: number },
+    { codes, size }: Pick<CodedColumn, 'codes' | 'size'>,
     rows: Int32Array,
     first: Float64Array,
     second: Float64Array,
   ): this {
-    this.size = 0
-    this.missingFirst = 0
-    this.missingSecond = 0
-    if (size <= SPARSE * rows.length) this.#count(codes, size, rows, first, second)
-    else this.#sort(codes, rows, first, second)
-    return this
-  }
-
-  #count(
-    codes: Int32Array,
-    size: number,
-    rows: Int32Array,
-    first: Float64Array,
-    second: Float64Array,
-  ): void {
     // Missing (−1) has the first bin.
     const bins = this.#bins
     for (let i = 0; i < rows.length; i++) {
@@ -432,33 +329,7 @@ export class ValueGroups {
     }
     bins.fill(0, 0, 2 * size + 2)
     this.size = groups
-  }
-
-  #sort(codes: Int32Array, rows: Int32Array, first: Float64Array, second: Float64Array): void {
-    // Code and position in one number: native sorting knows nothing but numbers.
-    const sorted = this.#sorted.subarray(0, rows.length)
-    for (let i = 0; i < rows.length; i++) sorted[i] = codes[rows[i]!]! * POSITIONS + i
-    sorted.sort()
-    let group = -1
-    let last = -1
-    for (let i = 0; i < rows.length; i++) {
-      const code = Math.floor(sorted[i]! / POSITIONS)
-      const position = sorted[i]! - code * POSITIONS
-      if (code < 0) {
-        this.missingFirst += first[position]!
-        this.missingSecond += second[position]!
-        continue
-      }
-      if (code !== last) {
-        this.keys[++group] = code
-        this.first[group] = 0
-        this.second[group] = 0
-        last = code
-      }
-      this.first[group]! += first[position]!
-      this.second[group]! += second[position]!
-    }
-    this.size = group + 1
+    return this
   }
 }
 

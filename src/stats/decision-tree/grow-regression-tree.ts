@@ -17,7 +17,7 @@ export interface RegressionTreeOptions extends TreeOptions {
   readonly prune?: boolean | undefined
 }
 
-const OPTIONS = ['minLeaf', 'prune', 'alpha', 'exclude', 'maxDepth', 'weights']
+const OPTIONS = ['minLeaf', 'prune', 'alpha', 'maxDepth', 'weights']
 const MIN_WEIGHT = 0.01
 const MIN_LEAF = 5
 const LEAF_SHARE = 0.01
@@ -43,7 +43,7 @@ const LEAF_SHARE = 0.01
  * Hothorn, Hornik and Zeileis 2006, Journal of Computational and Graphical Statistics 15(3):651-674
  * (tests instead of pruning).
  *
- * @throws FlowdeltaError for two columns of one name, or a name to exclude that is not there.
+ * @throws FlowdeltaError for two columns of one name.
  * @throws OptionError for columns of another length than target, a target that is not finite, values
  *   out of range, or options out of range.
  *
@@ -75,16 +75,16 @@ export function growRegressionTree(
     {
       limitValues: false,
       leastWeight: MIN_WEIGHT,
-      values: [target, ranks],
+      target,
       lookAt(admitted) {
-        const groups = ValueGroups.for(admitted, target.length)
+        const groups = new ValueGroups(admitted, target.length)
         const binary = { minLeaf, alpha: prune ? alpha : undefined, gainScale: 1 }
-        return (node, { columns: narrowed, values: [explained, scores] }) => ({
-          content: targetContent(node, explained!),
+        return (node) => ({
+          content: targetContent(node, target),
           choose: () => {
-            const wanted = nodeTarget(node, explained!, scores!)
+            const wanted = nodeTarget(node, target, ranks)
             if (wanted.weight < 2 * minLeaf - 1e-9 || !(wanted.squares > 0)) return undefined
-            return chooseBinary(narrowed, node, wanted, groups, binary)
+            return chooseBinary(admitted, node, wanted, groups, binary)
           },
         })
       },

@@ -1,12 +1,5 @@
 // Called for every value of every column: callbacks of typed arrays are slow, and it indexes with `!`.
-import {
-  FlowdeltaError,
-  InternalError,
-  OptionError,
-  rejectUnknownOptions,
-  requireFields,
-} from '../../core/errors.ts'
-import { requireOneOf } from '../require-option.ts'
+import { FlowdeltaError, InternalError, OptionError, requireFields } from '../../core/errors.ts'
 
 /** A parameter whose values have an order: one value a row, NaN where it is missing. */
 export interface NumericTreeColumn {
@@ -129,16 +122,6 @@ export interface TargetContent {
 export type ClassificationNode = TreeNode<ClassContent>
 export type RegressionNode = TreeNode<TargetContent>
 
-/** Why a column could not take part. */
-export interface LeftOutColumn {
-  readonly column: string
-  /**
-   * `excluded` by the option; `empty`: missing in every row; `constant`: one value in all rows that
-   * have one; `too-many-values`: names nearly every row, so that it would separate anything.
-   */
-  readonly reason: 'excluded' | 'empty' | 'constant' | 'too-many-values'
-}
-
 /** A column as a finished tree knows it: without the values of rows. */
 export type TreeColumnInfo =
   | { readonly name: string; readonly kind: 'numeric' }
@@ -148,8 +131,6 @@ export type TreeColumnInfo =
 export interface TreeOptions {
   /** Highest p of a split that stays; 0.01, above 0 and below 1. */
   readonly alpha?: number | undefined
-  /** Names of columns not to split on; none. */
-  readonly exclude?: readonly string[] | undefined
   /** Most splits on the way to a leaf; 30. */
   readonly maxDepth?: number | undefined
   /**
@@ -162,7 +143,6 @@ export interface TreeOptions {
 interface Grown<Node> {
   /** All columns that were given, in their order. */
   readonly columns: readonly TreeColumnInfo[]
-  readonly leftOut: readonly LeftOutColumn[]
   readonly root: Node
 }
 
@@ -179,173 +159,32 @@ export function columnInfo(column: TreeColumn): TreeColumnInfo {
   return kind === 'numeric' ? { name, kind } : { name, kind, levels: column.levels }
 }
 
-interface Path {
-  /** Conditions in the order of the splits, one per column; empty if the tree is a leaf. */
-  readonly conditions: readonly PathCondition[]
-  /** The child taken at each split from the root. */
-  readonly steps: readonly number[]
-}
+/** Conditions of a way from the root of a tree to a leaf, in the order of the splits, one per column. */
+export type TreePath = readonly PathCondition[]
 
 /**
- * A leaf of a classification tree, as a rule: where the conditions hold, the class is `predicts`.
- */
-export interface ClassificationPath extends Path {
-  /** 0 precursor, 1 mutation; null where precursors and mutations are equal in leaf and tree. */
-  readonly predicts: ClassLabel | null
-  /** Weights of the precursors and mutations for which the conditions hold. */
-  readonly weights: readonly [number, number]
-  /** Share of all rows for which the conditions hold. */
-  readonly support: number
-  /** Share of those rows that are of the class. */
-  readonly precision: number
-  /** Share of all rows of the class that the conditions find. */
-  readonly recall: number
-  /**
-   * Precision over the share of the class among all rows: how many times as frequent it is here.
-   */
-  readonly lift: number
-  /**
-   * Share of the mutations less share of the precursors for which the conditions hold, without its
-   * sign: 1 where they hold for all of one class and none of the other, 0 where the tree is a leaf.
-   */
-  readonly separation: number
-}
-
-/**
- * A leaf of a regression tree, as a rule: where the conditions hold, the target is about `mean`.
- */
-export interface RegressionPath extends Path {
-  readonly weight: number
-  /** Share of all rows for which the conditions hold. */
-  readonly support: number
-  /** Mean and standard deviation of the target, in its unit. */
-  readonly mean: number
-  readonly sd: number
-  /** Mean here less the mean of all other rows; 0 if there are none. */
-  readonly shift: number
-  /**
-   * Share of the variance of all targets that it takes away to tell these rows from the others, 0
-   * to 1.
-   */
-  readonly separation: number
-}
-
-export interface ClassificationPathOptions {
-  /**
-   * Which class a path is said to predict. `'majority'` (default): the one that most of its rows
-   * have. `'lift'`: the one that is more frequent in it than in the whole tree, which a rare class
-   * can be without being the most frequent.
-   */
-  readonly predict?: 'majority' | 'lift' | undefined
-}
-
-/**
- * Returns the paths from the root of a tree to its leaves, as rules; those that separate best come
- * first, of equally good ones in the order of the tree.
- *
- * All conditions on one column are one: `2 < count <= 4096`. Rows with missing values count where
- * the tree put them, in part.
- *
- * @throws OptionError for an option out of range.
+ * Returns the paths from the root of a tree to its leaves, in the order of the tree; one without conditions if it is a
+ * leaf. All conditions on one column are one: `2 < count <= 4096`.
  *
  * @example
  * const values = Float64Array.of(4096, 2048, 4096, 8192, 16384, 8192)
  * const size = { name: 'size', kind: 'numeric', values }
  * const tree = growClassificationTree([size], Uint8Array.of(1, 1, 1, 0, 0, 0))
- * const [first] = treePaths(tree)
- * first.conditions // [ { kind: 'range', column: 'size', atMost: 4096 } ]
- * first.predicts // 1
- * first.precision // 1
+ * treePaths(tree)[0] // [ { kind: 'range', column: 'size', atMost: 4096 } ]
  */
-export function treePaths(
-  tree: ClassificationTree,
-  options?: ClassificationPathOptions,
-): ClassificationPath[]
-export function treePaths(tree: RegressionTree): RegressionPath[]
-export function treePaths(
-  tree: ClassificationTree | RegressionTree,
-  options: ClassificationPathOptions = {},
-): ClassificationPath[] | RegressionPath[] {
+export function treePaths(tree: ClassificationTree | RegressionTree): TreePath[] {
   requireFields('treePaths(tree)', tree, 'kind', 'root')
-  rejectUnknownOptions(options, tree.kind === 'classification' ? ['predict'] : [])
-  return tree.kind === 'regression' ? regressionPaths(tree) : classificationPaths(tree, options)
-}
-
-function classificationPaths(
-  { root, columns }: ClassificationTree,
-  { predict = 'majority' }: ClassificationPathOptions,
-): ClassificationPath[] {
-  requireOneOf('predict', predict, ['majority', 'lift'])
-  const whole = root.weights
-  const total = whole[0] + whole[1]
-  const paths = leavesOf(root, columns).map(({ leaf, ...path }): ClassificationPath => {
-    const { weights } = leaf
-    const weight = weights[0] + weights[1]
-    const [share0, share1] = [shareOf(weights[0], whole[0]), shareOf(weights[1], whole[1])]
-    const lifted = Math.abs(share1 - share0) <= 1e-9 ? leaf.predicts : share1 > share0 ? 1 : 0
-    const predicts = predict === 'lift' ? lifted : leaf.predicts
-    // If no class is predicted, both give the same numbers.
-    const own = predicts ?? 1
-    const precision = shareOf(weights[own], weight)
-    const separation = whole[0] === 0 || whole[1] === 0 ? 0 : Math.abs(share1 - share0)
-    return {
-      ...path,
-      predicts,
-      weights,
-      support: shareOf(weight, total),
-      precision,
-      recall: own === 1 ? share1 : share0,
-      separation,
-      lift: shareOf(precision, shareOf(whole[own], total)),
-    }
-  })
-  return bestFirst(paths)
-}
-
-function regressionPaths({ root, columns }: RegressionTree): RegressionPath[] {
-  const paths = leavesOf(root, columns).map(({ leaf, ...path }): RegressionPath => {
-    const { weight, mean, sd } = leaf
-    const others = root.weight - weight
-    const all = leaf === root || others <= 0
-    const shift = all ? 0 : ((mean - root.mean) * root.weight) / others
-    const between = (weight * others * shift * shift) / root.weight
-    const separation = all ? 0 : Math.min(1, shareOf(between, root.weight * root.sd ** 2))
-    return { ...path, weight, support: shareOf(weight, root.weight), mean, sd, shift, separation }
-  })
-  return bestFirst(paths)
-}
-
-function bestFirst<P extends { readonly separation: number }>(paths: readonly P[]): P[] {
-  return paths.toSorted((a, b) => b.separation - a.separation)
-}
-
-/** Returns a share; 0 of nothing is 0. */
-function shareOf(part: number, whole: number): number {
-  return whole === 0 ? 0 : part / whole
-}
-
-interface Leaf<Content> extends Path {
-  readonly leaf: TreeNode<Content>
-}
-
-function leavesOf<Content>(root: TreeNode<Content>, columns: readonly TreeColumnInfo[]) {
-  const byName = new Map(columns.map((column) => [column.name, column]))
-  const leaves: Leaf<Content>[] = []
-  const visit = (node: TreeNode<Content>, { conditions, steps }: Path): void => {
-    if (node.kind === 'leaf') {
-      leaves.push({ leaf: node, conditions, steps })
-      return
-    }
+  const byName = new Map(tree.columns.map((column) => [column.name, column]))
+  const pathsFrom = (node: TreeNode<object>, conditions: TreePath): TreePath[] => {
+    if (node.kind === 'leaf') return [conditions]
     const column = byName.get(node.column)
     if (column === undefined)
       throw new InternalError(`a tree splits on ${node.column}, not its own`)
-    for (const [child, next] of node.children.entries()) {
-      const narrower = withStep(conditions, column, node.test, child)
-      visit(next, { conditions: narrower, steps: [...steps, child] })
-    }
+    return node.children.flatMap((next, child) =>
+      pathsFrom(next, withStep(conditions, column, node.test, child)),
+    )
   }
-  visit(root, { conditions: [], steps: [] })
-  return leaves
+  return pathsFrom(tree.root, [])
 }
 
 /** Condition of a path on one column, from all its splits on it. */
@@ -367,11 +206,11 @@ export type PathCondition =
 
 /** Returns the conditions of a path one step further; of one column, the narrower is kept in place. */
 export function withStep(
-  conditions: readonly PathCondition[],
+  conditions: TreePath,
   column: TreeColumnInfo,
   test: SplitTest,
   child: number,
-): readonly PathCondition[] {
+): TreePath {
   const { name } = column
   const earlier = conditions.find((condition) => condition.column === name)
   const step = stepCondition(column, test, child, earlier)

@@ -188,7 +188,7 @@ function mergedText({ merged, categories }: VarianceSources, both: boolean): str
       .slice(0, MOST.merged)
       .flatMap((edge) => [
         `   ${tooltipText(edge.from)} → ${tooltipText(edge.to)} (category ${edge.category}${both ? `, ${edge.period}` : ''})`,
-        `      ${part(edge.faster)}, ${part(edge.slower)}; dip test ${pValue(edge.q, 'q')}`,
+        `      ${part(edge.faster)}, ${part(edge.slower)}`,
         ...(edge.toldBy === null ? [] : [`      told apart by ${tooltipText(edge.toldBy)}`]),
       ])
     const more = edges.length - MOST.merged

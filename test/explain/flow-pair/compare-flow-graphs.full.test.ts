@@ -146,7 +146,7 @@ describe('for any two flows', () => {
       matches
         .map((match) => {
           const second = first === 'before' ? 'after' : 'before'
-          return [match[first], match[second], match.certainty, match.neighbourShare]
+          return [match[first], match[second], match.certainty]
         })
         .sort(([a], [b]) => (a as number) - (b as number))
     expect(pairs(swapped, 'after')).toEqual(pairs(flows, 'before'))

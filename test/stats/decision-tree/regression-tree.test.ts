@@ -24,27 +24,28 @@ function slowHosts(delayUs: number) {
 
 test('25 slow hosts of 50 are one split', () => {
   const { columns, latencyUs } = slowHosts(20_000)
-  const paths = treePaths(growRegressionTree(columns, latencyUs))
-  expect(paths.map(({ conditions }) => conditions.map(({ column }) => column))).toEqual([
+  const tree = growRegressionTree(columns, latencyUs)
+  const { root } = tree
+  const paths = treePaths(tree)
+  expect(paths.map((conditions) => conditions.map(({ column }) => column))).toEqual([
     ['host'],
     ['host'],
   ])
-  expect(paths[0]?.conditions[0]).toMatchObject({ kind: 'levels', levels: SLOW })
-  expect(paths[0]?.shift).toBeGreaterThan(18_000)
-  expect(paths[0]?.shift).toBeLessThan(22_000)
+  expect(paths[0]?.[0]).toMatchObject({ kind: 'levels', levels: SLOW })
+  const [slow, others] = root.kind === 'split' ? root.children : []
+  expect(Number(slow?.mean) - Number(others?.mean)).toBeGreaterThan(18_000)
+  expect(Number(slow?.mean) - Number(others?.mean)).toBeLessThan(22_000)
 })
 
 test('so they are for slow and usual requests, though most requests of slow hosts are not slow', () => {
   const { columns, latencyUs } = slowHosts(20_000)
   const slow = Uint8Array.from(latencyUs, (latency) => (latency > 40_000 ? 1 : 0))
   const tree = growClassificationTree(columns, slow, { criterion: 'gini' })
-  const [first] = treePaths(tree, { predict: 'lift' })
-  expect(first).toMatchObject({ predicts: 1, conditions: [{ column: 'host' }] })
-  const condition = first?.conditions[0]
-  const named = condition?.kind === 'levels' ? condition.levels : []
-  expect(named).toEqual(SLOW)
-  expect(first?.precision).toBeLessThan(0.5)
-  expect(first?.lift).toBeGreaterThan(1.3)
+  expect(treePaths(tree)[0]).toMatchObject([{ column: 'host', kind: 'levels', levels: SLOW }])
+  const [first] = tree.root.kind === 'split' ? tree.root.children : []
+  const share = ([usual, slow]: readonly [number, number]) => slow / (usual + slow)
+  expect(share(first?.weights ?? [0, 0])).toBeLessThan(0.5)
+  expect(share(first?.weights ?? [0, 0]) / share(tree.root.weights)).toBeGreaterThan(1.3)
 })
 
 test('a column behind another is preferred to it: the rack to its hosts', () => {
@@ -152,10 +153,11 @@ describeWithShared('which hosts are slow in TraceBench', () => {
 
   test('20 ms on 25 of 50 datanodes: datanode001 to 025, in one split, without error', () => {
     const { columns, latencyUs } = connects('w_netdelay_20ms_on_25_of_50_datanodes')
-    const [first] = treePaths(growRegressionTree(columns, latencyUs)).filter(
-      ({ shift }) => shift > 0,
-    )
-    expect(first?.conditions[0]).toMatchObject({ kind: 'levels', column: 'host', levels: SLOW })
+    const tree = growRegressionTree(columns, latencyUs)
+    const [slow, others] = tree.root.kind === 'split' ? tree.root.children : []
+    expect(Number(slow?.mean)).toBeGreaterThan(Number(others?.mean))
+    const [first] = treePaths(tree)
+    expect(first?.[0]).toMatchObject({ kind: 'levels', column: 'host', levels: SLOW })
   })
 
   test.each(['w_normal_b', 'w_netdelay_all_20ms'])('%s: no hosts', (run) => {

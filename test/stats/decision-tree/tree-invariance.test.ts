@@ -111,11 +111,15 @@ function describeTreeInvariance(numRuns: number): void {
           fc.assert(property, RUNS)
         })
 
-        test('leaves share out all rows, and paths say so', () => {
+        test('leaves share out all rows, and each has a path', () => {
+          const leavesOf = (node: ClassificationNode): ClassificationNode[] =>
+            node.kind === 'leaf' ? [node] : node.children.flatMap(leavesOf)
           const property = fc.property(treeData(shape), (data) => {
-            const paths = treePaths(grow(data))
-            const support = paths.reduce((sum, path) => sum + path.support, 0)
-            expect(support).toBeCloseTo(1, 9)
+            const tree = grow(data)
+            const leaves = leavesOf(tree.root)
+            const shared = leaves.reduce((sum, { weights }) => sum + weights[0] + weights[1], 0)
+            expect(shared).toBeCloseTo(tree.root.weights[0] + tree.root.weights[1], 9)
+            expect(treePaths(tree)).toHaveLength(leaves.length)
           })
           fc.assert(property, RUNS)
         })
