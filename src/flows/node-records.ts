@@ -6,6 +6,7 @@ import type { GraphTraces } from '../traces/graph-traces.ts'
 import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
 import { statementText } from './flow-logs.ts'
 import type { FlowSet } from './flow-set.ts'
+import { FoldedFlows } from './fold/folded-flows.ts'
 import { machineOf, parsePointLabel } from './node-labels.ts'
 
 export type NodeRecord = readonly (readonly [key: string, value: AttributeValue])[]
@@ -24,7 +25,9 @@ export class NodeRecords {
     const traces = this.#flows.tracesOf(request)
     if (traces === undefined) return NONE
     if (traces.kind === 'graphs') {
-      return this.#pointRecord(traces, this.#flows.traceOf[request]!, node)
+      const folded = this.#flows instanceof FoldedFlows ? this.#flows.folded(request) : null
+      const recorded = folded?.sources[node] ?? node
+      return this.#pointRecord(traces, this.#flows.traceOf[request]!, recorded)
     }
     const row = node % 2 === 1 ? undefined : this.spanRow(request, node)
     return row === undefined ? NONE : spanRecord(traces, row)
