@@ -48,26 +48,18 @@ const LEAST = 2
  */
 export function foldGraph(recorded: FlowGraph, labelRank: Uint32Array): FoldedGraph | null {
   const { labels, from } = recorded
-  let hashes: Float64Array | undefined
-  const hashesOf = () => {
-    hashes ??= structureHashes(
-      acyclicPart(recorded),
-      Float64Array.from(labels, (label) => labelRank[label]!),
-    )
-    return hashes
-  }
   const patience = { left: PATIENCE * (labels.length + from.length) }
   let graph: FoldedGraph = {
     ...recorded,
     loops: new Uint8Array(from.length),
-    inside: Array.from(labels, () => []),
-    notes: Array.from(from, () => ''),
+    inside: new Array<readonly Repetition[]>(labels.length).fill([]),
+    notes: new Array<string>(from.length).fill(''),
     nodeOf: Uint32Array.from(labels.keys()),
     edgeOf: Uint32Array.from(from.keys()),
     sources: Uint32Array.from(labels.keys()),
   }
   for (;;) {
-    const next = foldOnce(graph, { labelRank, hashesOf, patience })
+    const next = foldOnce(graph, labelRank, patience)
     if (next === undefined) break
     graph = next
   }
@@ -87,22 +79,19 @@ function shapeGraph(labels: Uint32Array, from: Uint32Array, to: Uint32Array): Sh
   return new ShapeGraph().load(shapes, 0)
 }
 
-interface Folding {
-  readonly labelRank: Uint32Array
-  /** Hashes of the recorded nodes by the parts that they play. */
-  readonly hashesOf: () => Float64Array
-  readonly patience: { left: number }
-}
-
 function foldOnce(
   graph: FoldedGraph,
-  { labelRank, hashesOf, patience }: Folding,
+  labelRank: Uint32Array,
+  patience: { left: number },
 ): FoldedGraph | undefined {
   const kinds = nodeKinds(graph, labelRank)
   const rows = acyclicPart(graph)
   let colors: Float64Array | undefined
   const colorOf = (nodes: Iterable<number>) => {
-    colors ??= mergedColors(graph, hashesOf())
+    colors ??= structureHashes(
+      rows,
+      Float64Array.from(kinds.of, (kind) => kinds.rank[kind]!),
+    )
     let sum = 0
     for (const node of nodes) sum = (sum + colors[node]!) % MODULUS
     return sum
@@ -121,15 +110,6 @@ function foldOnce(
 }
 
 const MODULUS = 2 ** 52
-
-/** A folded node has the colors of all nodes that it stands for. */
-function mergedColors({ labels, nodeOf }: FoldedGraph, hashes: Float64Array): Float64Array {
-  const colors = new Float64Array(labels.length)
-  nodeOf.forEach((node, recorded) => {
-    colors[node] = (colors[node]! + hashes[recorded]!) % MODULUS
-  })
-  return colors
-}
 
 /** Returns a key for a set of nodes: sets with one key are the same, or similar enough to skip a search. */
 function setKey(nodes: Uint32Array): string {
