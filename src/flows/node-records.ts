@@ -1,7 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { rollup } from 'd3-array'
 import { remembered } from '../core/remembered.ts'
-import type { Attributes, AttributeValue } from '../traces/attributes.ts'
+import type { AttributeValue } from '../traces/attributes.ts'
 import type { GraphTraces } from '../traces/graph-traces.ts'
 import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
 import { statementText } from './flow-logs.ts'
@@ -54,7 +54,8 @@ export class NodeRecords {
   #pointRecord(traces: GraphTraces, trace: number, node: number): NodeRecord {
     const { shapes, shapeOf, attributes } = traces
     const host = hostsOfLabels(traces)[shapes.labels(shapeOf[trace]!)[node]!]!
-    const own = attributes === null ? NONE : recordOf(attributes, traces.firstNodes[trace]! + node)
+    const own =
+      attributes === null ? NONE : [...attributes.entries(traces.firstNodes[trace]! + node)]
     const isKnown = host === '' || own.some(([key]) => key === 'host')
     return isKnown ? own : [['host', host], ...own]
   }
@@ -73,10 +74,6 @@ function spanRecord(traces: SpanTraces, row: number): NodeRecord {
     ...(host === '' ? [] : [['host', host] as const]),
     ...(version === '' ? [] : [['version', version] as const]),
     ...(status === 'unset' ? [] : [['status', status] as const]),
-    ...recordOf(attributes, row),
+    ...attributes.entries(row),
   ]
-}
-
-function recordOf(attributes: Attributes, owner: number): NodeRecord {
-  return [...attributes.entries(owner)]
 }

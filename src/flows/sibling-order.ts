@@ -369,11 +369,11 @@ export class LearnedOrder {
 
   /** Returns the tally of calls that have both, which counts those where `first` was over before `second`. */
   pair(first: number, second: number): Tally {
-    return tallyOf(this.#pairs, first * CHILDREN + second)
+    return getOrInsert(this.#pairs, first * CHILDREN + second, () => new Tally())
   }
 
   reply(child: number): Tally {
-    return tallyOf(this.#replies, child)
+    return getOrInsert(this.#replies, child, () => new Tally())
   }
 
   precedes(period: Period, first: number, second: number): boolean {
@@ -432,8 +432,4 @@ function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
     pairs: sum(differences, ({ pairs }) => pairs),
     waits: sum(differences, ({ waits }) => waits),
   }
-}
-
-function tallyOf(tallies: Map<number, Tally>, key: number): Tally {
-  return getOrInsert(tallies, key, () => new Tally())
 }

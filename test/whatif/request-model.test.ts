@@ -83,29 +83,6 @@ describe('a request model', () => {
     const calls = callsTo(model, 'store')
     expect(timeOf('store', { serverUs: every(calls, Number.NaN) })).toBe(100)
   })
-
-  test('refuses rows that do not ascend or exist, other lengths, infinite times', () => {
-    const row = Uint32Array.of(1)
-    expect(() => model.responseTimes([{ calls: Uint32Array.of(2, 1) }])).toThrow(
-      'Option calls[1] is 1. Give a row above 2 and below 4.',
-    )
-    expect(() => model.responseTimes([{ calls: Uint32Array.of(4) }])).toThrow('below 4')
-    expect(() => model.responseTimes([{ calls: row, serverUs: new Float64Array(2) }])).toThrow(
-      'Option serverUs is "2 values". Give 1, as many as there are calls.',
-    )
-    expect(() => model.responseTimes([{ calls: row, replyUs: Float64Array.of(Infinity) }])).toThrow(
-      'Option replyUs[0] is Infinity. Give a finite time.',
-    )
-  })
-
-  test('is as before after a change that it refused', () => {
-    const calls = callsTo(model, 'store')
-    const change = { calls, serverUs: every(calls, 500) }
-    const wrong = { calls: Uint32Array.of(9) }
-    expect(() => model.responseTimes([change, wrong])).toThrow()
-    expect(model.responseTimes([])).toEqual(Float64Array.of(100))
-    expect(timeOf('auth', { serverUs: every(calls, 21) })).toBe(101)
-  })
 })
 
 describe('random requests', () => {
