@@ -35,9 +35,8 @@ import { FOLD_OPTIONS, FoldedFlows, type FoldOptions, recordedFlows } from './fo
  * instead: an edge counts once per repetition, with the time of one, and a step from one round to the next is an edge
  * of its own (`fromRoundBefore`), though the acyclic shape cannot hold it.
  *
- * A folded node keeps the parameters (attributes, hosts, spans) of the first repetition. `explain` then sees the first
- * round of a loop, for example, but not that the third had another size. `unfolded` has all of them; to explain a
- * comparison by them, take `comparison.with({ fold: 'none' })`.
+ * A folded node keeps the parameters (attributes, hosts, spans) of the first repetition; `unfolded` has all of them. To
+ * explain a comparison by them, take `comparison.with({ fold: 'none' })`.
  *
  * @param source a stage of `buildFlows`; not modified. If its flows are already folded, the recorded ones are folded
  *   again with these options
