@@ -33,7 +33,7 @@ function oneStructure(): string {
   const runs = Array.from({ length: flows.shapes.size }, (_, shape) => {
     const clock = startClock()
     const graph = { from: flows.shapes.from(shape), to: flows.shapes.to(shape) }
-    foldGraph({ ...graph, labels: relabel(shape) }, { labelRank })
+    foldGraph({ ...graph, labels: relabel(shape) }, labelRank)
     return clock()
   })
   const first = runs[0] as Elapsed

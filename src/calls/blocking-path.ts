@@ -122,7 +122,11 @@ export class BlockingPath {
       if (detached[child] === 0 || this.#mayWaitFor(child, span, tree, times))
         byEnd[count++] = child
     }
-    if (count > 1) sortByEnd(byEnd, count, { times, untilNs })
+    if (count < 2) return count
+    const endOf = (child: number) => Math.min(untilNs, times[2 * child + 1]!)
+    byEnd
+      .subarray(0, count)
+      .sort((a, b) => endOf(b) - endOf(a) || times[2 * b]! - times[2 * a]! || b - a)
     return count
   }
 
@@ -152,36 +156,4 @@ export class BlockingPath {
     this.#untilNs = new Float64Array(2 * size)
     this.#byEnd = new Uint32Array(2 * size)
   }
-}
-
-/** Number of spans below which insertion sorts them, which calls nothing. */
-const MANY = 16
-
-/**
- * Sorts spans by end, the last first, without those that end later than a time; of those that end together, the last to
- * start comes first.
- */
-function sortByEnd(spans: Uint32Array, count: number, how: EndOrder): void {
-  if (count > MANY) {
-    spans.subarray(0, count).sort((a, b) => inEndOrder(a, b, how))
-    return
-  }
-  for (let i = 1; i < count; i++) {
-    const span = spans[i]!
-    let at = i
-    for (; at > 0 && inEndOrder(spans[at - 1]!, span, how) > 0; at--) spans[at] = spans[at - 1]!
-    spans[at] = span
-  }
-}
-
-interface EndOrder {
-  readonly times: ArrayLike<number>
-  readonly untilNs: number
-}
-
-/** Stands apart: a closure made for every caller of every request would take longer than the sorting. */
-function inEndOrder(a: number, b: number, { times, untilNs }: EndOrder): number {
-  const endOfA = Math.min(untilNs, times[2 * a + 1]!)
-  const endOfB = Math.min(untilNs, times[2 * b + 1]!)
-  return endOfB - endOfA || times[2 * b]! - times[2 * a]! || b - a
 }

@@ -152,11 +152,9 @@ export function coveredNs(
   start: number,
   end: number,
 ): number {
-  const order = sortByStart(times, spans)
   let covered = 0
   let reached = start
-  for (let i = 0; i < spans.length; i++) {
-    const span = order[i]!
+  for (const span of spans.toSorted((a, b) => times[2 * a]! - times[2 * b]!)) {
     const from = Math.max(reached, times[2 * span]!)
     const until = Math.min(end, times[2 * span + 1]!)
     if (until <= from) continue
@@ -164,26 +162,4 @@ export function coveredNs(
     reached = until
   }
   return covered
-}
-
-/** Number of spans below which insertion sorts them, which calls nothing. */
-const MANY = 16
-/** Serves for call after call: allocating would take longer than sorting. */
-const byStart = new Uint32Array(MANY)
-
-/** Returns the spans in the order of their starts; the result may change with the next call. */
-function sortByStart(times: ArrayLike<number>, spans: readonly number[]): ArrayLike<number> {
-  let sorted = 1
-  while (sorted < spans.length && times[2 * spans[sorted - 1]!]! <= times[2 * spans[sorted]!]!)
-    sorted++
-  if (sorted >= spans.length) return spans
-  if (spans.length > MANY) return spans.toSorted((a, b) => times[2 * a]! - times[2 * b]!)
-  for (let i = 0; i < spans.length; i++) {
-    const span = spans[i]!
-    let at = i
-    for (; at > 0 && times[2 * byStart[at - 1]!]! > times[2 * span]!; at--)
-      byStart[at] = byStart[at - 1]!
-    byStart[at] = span
-  }
-  return byStart
 }

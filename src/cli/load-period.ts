@@ -9,7 +9,6 @@ import {
   warningLines,
 } from '../compare/fairness/comparison-warning.ts'
 import { dataQuality } from '../compare/fairness/data-quality.ts'
-import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { proposePeriods } from '../compare/onset/propose-periods.ts'
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
@@ -203,9 +202,6 @@ export async function categorizeFiles(
   const categories = categorizeTraces([first, second], optionsFrom(CATEGORIZED_BY, flags))
   return {
     categories,
-    warnings: withFlags([
-      ...periods.flatMap((traces) => dataQuality(traces, [])),
-      ...unfinishedFolding(categories),
-    ]),
+    warnings: withFlags([...periods.flatMap((traces) => dataQuality(traces, []))]),
   }
 }

@@ -159,8 +159,8 @@ export function withHostClasses(
 /** Returns flows with repetitions folded, if the options say so. */
 export function foldedBy(
   flows: FlowSet,
-  { fold, omitHosts, sizeAttribute, sizeUnit, similar }: FormOptions,
+  { fold, omitHosts, sizeAttribute, sizeUnit }: FormOptions,
 ): FlowSet {
   if (fold === 'none') return flows
-  return foldFlows(flows, { log2: fold === 'log2', omitHosts, sizeAttribute, sizeUnit, similar })
+  return foldFlows(flows, { log2: fold === 'log2', omitHosts, sizeAttribute, sizeUnit })
 }

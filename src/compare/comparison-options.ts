@@ -20,7 +20,7 @@ import { RANKING_OPTIONS } from './ranking/rank-mutations.ts'
 import { SEGMENT_OPTIONS } from './segments/segments.ts'
 import { FINDINGS_OPTIONS } from './words/findings.ts'
 
-const { sizeAttribute, sizeUnit, similar } = FOLD_OPTIONS
+const { sizeAttribute, sizeUnit } = FOLD_OPTIONS
 
 /** Options that decide what flows look like before they are categorized; see `foldFlows`. */
 export const FORM_OPTIONS = defineOptions({
@@ -37,7 +37,6 @@ export const FORM_OPTIONS = defineOptions({
   }),
   sizeAttribute,
   sizeUnit,
-  similar,
 })
 
 /** Option that bounds how many requests are compared; see `sampledPeriods`. */

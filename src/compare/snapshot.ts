@@ -270,8 +270,12 @@ function restoreShapes({ nodes, from, to, nodeCounts, edgeCounts }: SnapshotData
 }
 
 function sizesOf(flows: FoldedFlows): readonly string[] | null {
-  const sizes = Array.from(flows.shapeOf, (_, request) => flows.recordedSize(request) ?? '')
-  return sizes.some((size) => size !== '') ? sizes : null
+  const { shapes, shapeOf, labels, folding } = flows
+  if (folding.sizeAttribute === null) return null
+  return Array.from(shapeOf, (shape) => {
+    const { size = '' } = labels.get(shapes.labels(shape)[0] as number)
+    return size.startsWith(`${folding.sizeAttribute}=`) ? size.replace(/ #\w+$/, '') : ''
+  })
 }
 
 /** Returns the texts that a rule makes of labels; it sees them without sizes and attributes. */

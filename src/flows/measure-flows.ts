@@ -1,13 +1,14 @@
 // Runs once a span: the loops index with `!`.
+import { range, sort } from 'd3-array'
 import { FlowdeltaError, nearestName, OptionError } from '../core/errors.ts'
 import { type AttributeValue, NUMBER } from '../traces/attributes.ts'
-import { groupRows } from '../traces/group-rows.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import { AFTER, BEFORE, FlowReport, FlowSet, type Period } from './flow-set.ts'
 import { MEASURE, type Measure, type OwnMeasure, quantityOf } from './measure.ts'
+import { callName } from './node-labels.ts'
 import { selectRequests } from './select-requests.ts'
-import { type SpanTree, spanTree } from './span-tree.ts'
+import { spanTree } from './span-tree.ts'
 
 const CALLS = 'calls'
 
@@ -174,67 +175,25 @@ class SilentSpans {
   }
 }
 
+/** Returns shapes whose calls run one after the other, by name, and in the order in which the flows list them. */
 function oneAfterTheOther(flows: FlowSet) {
   const shapes = new ShapeTable()
   const numbers = new Map<number, number>()
-  const known = new Map<string, number>()
   for (const shape of new Set(flows.shapeOf)) {
     const labels = flows.shapes.labels(shape)
-    const tree = spanTree(flows, shape)
-    const { size, firstChild } = tree
-    const generations = generationsOf(flows, shape, tree)
-    const order: number[][] = []
-    const names = Array.from({ length: size }, (_, span) => {
-      const { service, operation } = flows.labels.get(labels[2 * span]!)
-      return JSON.stringify([service, operation])
-    })
-    const kinds = new Uint32Array(size)
-    for (let span = size - 1; span >= 0; span--) {
-      const count = firstChild[span + 1]! - firstChild[span]!
-      const children = Array.from({ length: count }, (_, i) => firstChild[span]! + i)
-      order[span] = children.sort(
-        (a, b) =>
-          generations[a]! - generations[b]! ||
-          compareTexts(names[a]!, names[b]!) ||
-          kinds[a]! - kinds[b]! ||
-          a - b,
-      )
-      const kind = `${names[span]} ${order[span]!.map((child) => kinds[child])}`
-      kinds[span] = known.get(kind) ?? known.size
-      known.set(kind, kinds[span]!)
-    }
+    const { size, firstChild } = spanTree(flows, shape)
+    const nameOf = (span: number) => callName(flows.labels.get(labels[2 * span]!))
     const from = new Uint32Array(2 * size - 1)
-    order.forEach((children, span) => {
-      let before = 2 * span
-      for (const child of children) {
-        from[2 * child - 1] = before
-        before = 2 * child + 1
+    for (let span = 0; span < size; span++) {
+      let last = 2 * span
+      for (const child of sort(range(firstChild[span]!, firstChild[span + 1]!), nameOf)) {
+        from[2 * child - 1] = last
+        last = 2 * child + 1
       }
-      from[2 * span] = before
-    })
+      from[2 * span] = last
+    }
     const edges = { from, to: from.map((_, edge) => edge + 1), edgeCount: from.length }
     numbers.set(shape, shapes.intern(labels, labels.length, edges))
   }
   return { shapes, numbers }
-}
-
-/** Returns the length of the sequence of siblings that precede each span. */
-function generationsOf({ shapes }: FlowSet, shape: number, { size, order }: SpanTree): Uint32Array {
-  const [from, to] = [shapes.from(shape), shapes.to(shape)]
-  const { offsets, rows } = groupRows(to, 2 * size)
-  const generations = new Uint32Array(size)
-  for (const node of order) {
-    for (let at = offsets[node]!; at < offsets[node + 1]!; at++) {
-      const source = from[rows[at]!]!
-      // From the reply of a sibling to a call.
-      if ((node & 1) === 1 || (source & 1) === 0) continue
-      const later = generations[source >>> 1]! + 1
-      generations[node >>> 1] = Math.max(generations[node >>> 1]!, later)
-    }
-  }
-  return generations
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

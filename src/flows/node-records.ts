@@ -1,11 +1,12 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { rollup } from 'd3-array'
 import { remembered } from '../core/remembered.ts'
-import type { Attributes, AttributeValue } from '../traces/attributes.ts'
+import type { AttributeValue } from '../traces/attributes.ts'
 import type { GraphTraces } from '../traces/graph-traces.ts'
 import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
 import { statementText } from './flow-logs.ts'
 import type { FlowSet } from './flow-set.ts'
+import { FoldedFlows } from './fold/folded-flows.ts'
 import { machineOf, parsePointLabel } from './node-labels.ts'
 
 export type NodeRecord = readonly (readonly [key: string, value: AttributeValue])[]
@@ -24,7 +25,9 @@ export class NodeRecords {
     const traces = this.#flows.tracesOf(request)
     if (traces === undefined) return NONE
     if (traces.kind === 'graphs') {
-      return this.#pointRecord(traces, this.#flows.traceOf[request]!, node)
+      const folded = this.#flows instanceof FoldedFlows ? this.#flows.folded(request) : null
+      const recorded = folded?.sources[node] ?? node
+      return this.#pointRecord(traces, this.#flows.traceOf[request]!, recorded)
     }
     const row = node % 2 === 1 ? undefined : this.spanRow(request, node)
     return row === undefined ? NONE : spanRecord(traces, row)
@@ -51,7 +54,8 @@ export class NodeRecords {
   #pointRecord(traces: GraphTraces, trace: number, node: number): NodeRecord {
     const { shapes, shapeOf, attributes } = traces
     const host = hostsOfLabels(traces)[shapes.labels(shapeOf[trace]!)[node]!]!
-    const own = attributes === null ? NONE : recordOf(attributes, traces.firstNodes[trace]! + node)
+    const own =
+      attributes === null ? NONE : [...attributes.entries(traces.firstNodes[trace]! + node)]
     const isKnown = host === '' || own.some(([key]) => key === 'host')
     return isKnown ? own : [['host', host], ...own]
   }
@@ -70,10 +74,6 @@ function spanRecord(traces: SpanTraces, row: number): NodeRecord {
     ...(host === '' ? [] : [['host', host] as const]),
     ...(version === '' ? [] : [['version', version] as const]),
     ...(status === 'unset' ? [] : [['status', status] as const]),
-    ...recordOf(attributes, row),
+    ...attributes.entries(row),
   ]
-}
-
-function recordOf(attributes: Attributes, owner: number): NodeRecord {
-  return [...attributes.entries(owner)]
 }

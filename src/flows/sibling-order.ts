@@ -14,8 +14,6 @@ import {
 } from './precedence.ts'
 import type { SpanCalls } from './span-calls.ts'
 
-/** Number of combinations of children kept per caller for quick access. */
-const MAX_LATEST = 16
 /** Calls with more children than this are built as observed: pairs grow with their square. */
 const MAX_CHILDREN = 256
 
@@ -131,7 +129,6 @@ function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {
 
 /** Children of one caller, by their names. */
 interface Children {
-  readonly names: readonly number[]
   /** By name and by which of the calls to it this is. */
   readonly numbers: readonly number[]
   /**
@@ -143,48 +140,9 @@ interface Children {
 }
 
 interface Combination {
-  readonly period: Period
-  readonly names: readonly number[]
-  /** 1 for children that say that nobody waits for them. */
-  readonly detached: readonly number[]
   readonly listing: readonly number[]
   /** `null` where the rules contradict each other. */
   readonly precedence: Precedence | null
-}
-
-/** Latest children by caller: a caller mostly calls one of them again. */
-class Latest<T> {
-  readonly #byCaller: T[][] = []
-
-  of(caller: number): readonly T[] {
-    this.#byCaller[caller] ??= []
-    return this.#byCaller[caller]
-  }
-
-  add(caller: number, one: T): T {
-    const latest = this.#byCaller[caller]!
-    latest.unshift(one)
-    latest.length = Math.min(latest.length, MAX_LATEST)
-    return one
-  }
-}
-
-/** Spans by their place among the children of all: a view for every caller would take longer. */
-interface Siblings {
-  readonly rows: Uint32Array
-  readonly first: number
-  readonly count: number
-}
-
-/** Whether `values` equal a column's entries for some spans. */
-function areOf(
-  { rows, first, count }: Siblings,
-  column: Uint32Array | Uint8Array,
-  values: readonly number[],
-): boolean {
-  if (count !== values.length) return false
-  for (let i = 0; i < count; i++) if (column[rows[first + i]!] !== values[i]) return false
-  return true
 }
 
 /** The `'learned'` rule: the order depends only on which children there are, once a combination. */
@@ -196,8 +154,7 @@ class LearnedSiblingOrder implements SiblingOrder {
   readonly #observed: SiblingOrder
   readonly #childNumbers = new Map<number, number>()
   readonly #orders = new Map<number, LearnedOrder>()
-  readonly #precedences = new Map<string, Precedence | null>()
-  readonly #latest = new Latest<Combination>()
+  readonly #combinations = new Map<string, Combination>()
   /** Number of children seen so far with each name in one call; 0 in between. */
   readonly #seen: Uint32Array
   readonly counts = {
@@ -245,37 +202,18 @@ class LearnedSiblingOrder implements SiblingOrder {
     const ofSpans = this.#names[recording]!
     const { detached } = this.#recordings[recording]!
     const name = ofSpans[caller]!
-    const siblings = { rows: children, first: 0, count: children.length }
-    for (const one of this.#latest.of(name)) {
-      if (
-        one.period === period &&
-        areOf(siblings, ofSpans, one.names) &&
-        areOf(siblings, detached, one.detached)
-      ) {
-        return one
-      }
-    }
-    return this.#latest.add(
-      name,
-      this.#combine(name, {
-        period,
-        names: Array.from(children, (span) => ofSpans[span]!),
-        detached: Array.from(children, (span) => detached[span]!),
-      }),
-    )
-  }
-
-  #combine(name: number, called: Pick<Combination, 'period' | 'names' | 'detached'>): Combination {
-    const { period } = called
-    const numbers = this.#numberChildren(called.names)
-    const listing = numbers.map((_, i) => i).sort((a, b) => numbers[a]! - numbers[b]!)
-    const sorted = listing.map((i) => numbers[i]!)
-    const detached = listing.map((i) => called.detached[i]!)
-    const key = `${period} ${name} ${sorted.join()} ${detached.join('')}`
-    const precedence = getOrInsert(this.#precedences, key, () =>
-      this.#precedenceOf(period, name, { sorted, detached }),
-    )
-    return { ...called, listing, precedence }
+    const called = Array.from(children, (span) => ofSpans[span]!)
+    const isDetached = Array.from(children, (span) => detached[span]!)
+    const key = `${period} ${name} ${called} ${isDetached}`
+    return getOrInsert(this.#combinations, key, () => {
+      const numbers = this.#numberChildren(called)
+      const listing = numbers.map((_, i) => i).sort((a, b) => numbers[a]! - numbers[b]!)
+      const precedence = this.#precedenceOf(period, name, {
+        sorted: listing.map((i) => numbers[i]!),
+        detached: listing.map((i) => isDetached[i]!),
+      })
+      return { listing, precedence }
+    })
   }
 
   #periodOf(recording: number): Period {
@@ -287,8 +225,7 @@ class LearnedSiblingOrder implements SiblingOrder {
     const period = this.#periodOf(recording)
     const names = this.#names[recording]!
     const slackOf = this.#slackOf[recording]!
-    const latest = new Latest<Children>()
-    const siblings = { rows: children, first: 0, count: 0 }
+    const known = new Map<string, Children>()
     for (let caller = 0; caller < names.length; caller++) {
       const first = childOffsets[caller]!
       const count = childOffsets[caller + 1]! - first
@@ -297,10 +234,12 @@ class LearnedSiblingOrder implements SiblingOrder {
         this.counts.wideCalls++
         continue
       }
-      siblings.first = first
-      siblings.count = count
-      const { replies, pairs, numbers } = this.#childrenOf(latest, names, names[caller]!, siblings)
+      const called = Array.from(children.subarray(first, first + count), (span) => names[span]!)
       const order = this.#orderOf(names[caller]!)
+      const { replies, pairs, numbers } = getOrInsert(known, `${names[caller]} ${called}`, () => {
+        const numbers = this.#numberChildren(called)
+        return { numbers, replies: numbers.map((number) => order.reply(number)), pairs: [] }
+      })
       const replyUs = endUs[caller]!
       for (let j = 0, pair = 0; j < count; j++) {
         const span = children[first + j]!
@@ -322,23 +261,6 @@ class LearnedSiblingOrder implements SiblingOrder {
         }
       }
     }
-  }
-
-  #childrenOf(
-    latest: Latest<Children>,
-    ofSpans: Uint32Array,
-    caller: number,
-    siblings: Siblings,
-  ): Children {
-    for (const one of latest.of(caller)) {
-      if (areOf(siblings, ofSpans, one.names)) return one
-    }
-    const { rows, first, count } = siblings
-    const names = Array.from({ length: count }, (_, i) => ofSpans[rows[first + i]!]!)
-    const numbers = this.#numberChildren(names)
-    const order = this.#orderOf(caller)
-    const replies = numbers.map((number) => order.reply(number))
-    return latest.add(caller, { names, numbers, replies, pairs: [] })
   }
 
   #orderOf(name: number): LearnedOrder {
@@ -447,11 +369,11 @@ export class LearnedOrder {
 
   /** Returns the tally of calls that have both, which counts those where `first` was over before `second`. */
   pair(first: number, second: number): Tally {
-    return tallyOf(this.#pairs, first * CHILDREN + second)
+    return getOrInsert(this.#pairs, first * CHILDREN + second, () => new Tally())
   }
 
   reply(child: number): Tally {
-    return tallyOf(this.#replies, child)
+    return getOrInsert(this.#replies, child, () => new Tally())
   }
 
   precedes(period: Period, first: number, second: number): boolean {
@@ -510,8 +432,4 @@ function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
     pairs: sum(differences, ({ pairs }) => pairs),
     waits: sum(differences, ({ waits }) => waits),
   }
-}
-
-function tallyOf(tallies: Map<number, Tally>, key: number): Tally {
-  return getOrInsert(tallies, key, () => new Tally())
 }

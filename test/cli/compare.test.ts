@@ -169,7 +169,6 @@ describe('flowdelta compare', () => {
       hostClasses: false,
       sizeAttribute: null,
       sizeUnit: 'bytes',
-      similar: 1,
       fold: 'none',
       knowledge: null,
       measure: 'time',

@@ -83,29 +83,6 @@ describe('a request model', () => {
     const calls = callsTo(model, 'store')
     expect(timeOf('store', { serverUs: every(calls, Number.NaN) })).toBe(100)
   })
-
-  test('refuses rows that do not ascend or exist, other lengths, infinite times', () => {
-    const row = Uint32Array.of(1)
-    expect(() => model.responseTimes([{ calls: Uint32Array.of(2, 1) }])).toThrow(
-      'Option calls[1] is 1. Give a row above 2 and below 4.',
-    )
-    expect(() => model.responseTimes([{ calls: Uint32Array.of(4) }])).toThrow('below 4')
-    expect(() => model.responseTimes([{ calls: row, serverUs: new Float64Array(2) }])).toThrow(
-      'Option serverUs is "2 values". Give 1, as many as there are calls.',
-    )
-    expect(() => model.responseTimes([{ calls: row, replyUs: Float64Array.of(Infinity) }])).toThrow(
-      'Option replyUs[0] is Infinity. Give a finite time.',
-    )
-  })
-
-  test('is as before after a change that it refused', () => {
-    const calls = callsTo(model, 'store')
-    const change = { calls, serverUs: every(calls, 500) }
-    const wrong = { calls: Uint32Array.of(9) }
-    expect(() => model.responseTimes([change, wrong])).toThrow()
-    expect(model.responseTimes([])).toEqual(Float64Array.of(100))
-    expect(timeOf('auth', { serverUs: every(calls, 21) })).toBe(101)
-  })
 })
 
 describe('random requests', () => {
@@ -149,10 +126,10 @@ describe('random requests', () => {
   })
 })
 
-test('synchronisation points give what plain edges give: 300 calls after 300 others', () => {
+test('synchronisation points give what plain edges give: 120 calls after 120 others', () => {
   const random = randomSource(5)
   const stage = (name: string, fromUs: number) =>
-    Array.from({ length: 300 }, (_, i) => ({
+    Array.from({ length: 120 }, (_, i) => ({
       id: `${name}${i}`,
       parent: 'p',
       service: `${name}${i}`,
@@ -162,10 +139,10 @@ test('synchronisation points give what plain edges give: 300 calls after 300 oth
   const [first, second] = [stage('a', 10), stage('b', 200)]
   const spans = [{ id: 'p', startUs: 0, endUs: 400 }, ...first, ...second]
   const model = modelOf(makeSpans(spans))
-  const plan = model.models.period(0).plans.find(({ nodes }) => nodes === 600)
-  expect(plan?.setNodes.length).toBe(600)
+  const plan = model.models.period(0).plans.find(({ nodes }) => nodes === 240)
+  expect(plan?.setNodes.length).toBe(240)
   for (let round = 0; round < 20; round++) {
-    const slow = [random.integer(300), random.integer(300)] as const
+    const slow = [random.integer(120), random.integer(120)] as const
     const us = 100 + random.integer(100)
     const calls = [callsTo(model, `a${slow[0]}`), callsTo(model, `b${slow[1]}`)]
     const after = model.responseTimes(

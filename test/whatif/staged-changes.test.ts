@@ -41,12 +41,6 @@ describe('another order of calls', () => {
     expect(timeUnder({ calls: calls(0), orders: [null] })).toBe(100)
     expect(timeUnder()).toBe(100)
   })
-
-  test('must be as many as there are calls', () => {
-    expect(() => timeUnder({ calls: calls(0, 1), orders: [null] })).toThrow(
-      'Option orders is "1 orders". Give 2',
-    )
-  })
 })
 
 describe('changes that say what they make of other changes', () => {

@@ -11,7 +11,7 @@ import {
 } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
+import { FoldedFlows, loopsOf } from '../../flows/fold/folded-flows.ts'
 import { type NodeLabel, withoutHost } from '../../flows/node-labels.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
 import type { SamplePair } from '../../stats/two-sample.ts'
@@ -192,12 +192,10 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
     const { flows } = this
     const shape = flows.shapeOf[request] as number
     const classes = this.#catalog.classOfEdges(shape)
-    const logicalOf = flows instanceof FoldedFlows ? flows.logicalOf(request) : undefined
-    if (!(flows instanceof FoldedFlows) || logicalOf === undefined) return classes
-    const loops = flows.logicalEdges(request).slice(classes.length)
-    const ends = { from: loops.map(({ from }) => from), to: loops.map(({ to }) => to) }
-    const all = [...classes, ...this.#catalog.classOfLoops(shape, ends)]
-    return logicalOf.map((logical) => all[logical] as number)
+    const graph = flows instanceof FoldedFlows ? flows.folded(request) : null
+    if (graph === null) return classes
+    const all = [...classes, ...this.#catalog.classOfLoops(shape, loopsOf(graph))]
+    return graph.edgeOf.map((edge) => all[edge] as number)
   }
 
   /**

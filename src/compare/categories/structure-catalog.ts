@@ -1,12 +1,13 @@
 import { getOrInsert } from '../../core/entries.ts'
 import type { LoopEnds } from '../../flows/fold/folded-flows.ts'
 import { ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
+import { type LabelOrder, labelOrder } from '../../traces/structure-hashes.ts'
 import {
   type CategoryStructure,
   type ColouredLoop,
   describeStructure,
 } from './category-structure.ts'
-import { type LabelOrder, labelOrder, type StructureColours } from './structure-colours.ts'
+import type { StructureColours } from './structure-colours.ts'
 import { depthFirst, type StructureOutline } from './structure-outline.ts'
 
 export interface CatalogContents {

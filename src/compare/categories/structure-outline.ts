@@ -1,5 +1,5 @@
 import { neighborsOf, type ShapeGraph } from '../../traces/shape-table.ts'
-import { type LabelOrder, structureHashes } from './structure-colours.ts'
+import { type LabelOrder, structureHashes } from '../../traces/structure-hashes.ts'
 
 /** Data to compare one structure with others. */
 export interface StructureOutline {

@@ -28,7 +28,6 @@ export type WarningCode =
   | 'data-quality'
   | 'linked-requests'
   | 'undecided-structures'
-  | 'unfinished-folding'
   | 'extreme-request'
   | 'no-durations'
   | 'no-weights'

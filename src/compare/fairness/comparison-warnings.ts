@@ -15,7 +15,6 @@ import {
   smallPeriods,
   undecidedStructures,
   unequalLoad,
-  unfinishedFolding,
   unmeasured,
   versionsDiffer,
 } from './period-problems.ts'
@@ -46,7 +45,6 @@ const CHECKS: readonly FairnessCheck[] = [
   ({ flows }) => missingIntervals(arrivals(flows)),
   unequalLoad,
   undecidedStructures,
-  unfinishedFolding,
   extremeRequest,
   noDurations,
   noWeights,

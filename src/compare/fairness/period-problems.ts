@@ -3,7 +3,6 @@ import { formatAmount, TIME } from '../../core/quantity.ts'
 import { counted, firstOf, grouped, percent } from '../../core/words.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { isTestable } from '../../stats/two-sample.ts'
 import type { ServiceVersions } from '../../traces/span-traces.ts'
@@ -256,18 +255,6 @@ export function undecidedStructures({ categories }: ComparedPeriods): Comparison
     finding: `${counted(undecided, 'pair')} of flows ${undecided === 1 ? 'is' : 'are'} too symmetric to compare within the step budget.`,
     effect: 'They count as different structures, so one category may appear as several.',
     answer: 'Give their nodes more telling labels with `label`.',
-  })
-}
-
-/** Whether some flows are so tangled that the search for repetitions stopped early. */
-export function unfinishedFolding({ flows }: { readonly flows: FlowSet }): ComparisonWarning[] {
-  const unfinished = flows instanceof FoldedFlows ? flows.unfinished : 0
-  if (unfinished === 0) return []
-  return warning('unfinished-folding', {
-    finding: `The search for repetitions stopped early in ${counted(unfinished, 'recorded form')} of flows.`,
-    effect: 'Their repetitions may not be folded, so one category may appear as several.',
-    answer: "Compare with `fold: 'none'` to see them as they were recorded.",
-    advice: { fold: 'none' },
   })
 }
 

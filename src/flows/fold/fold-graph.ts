@@ -1,87 +1,115 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { group, rollup } from 'd3-array'
+import { ascending, group, rollup } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import { groupRows, placesIn } from '../../traces/group-rows.ts'
-import {
-  type EdgeNote,
-  type EdgeRows,
-  edgeRows,
-  type FlowGraph,
-  type FoldedGraph,
-  forwardOrder,
-  LazyColors,
-  type NodeKinds,
-  nodeKinds,
-  noteCode,
-  type Repetition,
-  refineKinds,
-  unfolded,
-} from './folded-graph.ts'
+import { type Neighbors, neighborsOf, ShapeGraph, ShapeTable } from '../../traces/shape-table.ts'
+import { hashText, structureHashes } from '../../traces/structure-hashes.ts'
+
+/** A flow's structure: labels of nodes, and edges between node positions. */
+export interface FlowGraph {
+  /** Label code of each node; node 0 is the root. */
+  readonly labels: Uint32Array
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+}
+
+/** Lanes of equal structure that were folded into one. */
+export interface Repetition {
+  readonly times: number
+}
+
+/** A flow in which repetitions are folded. Nodes come as recorded; loops come last of the edges. */
+export interface FoldedGraph extends FlowGraph {
+  /**
+   * 1 for an edge that would lead back to where it comes from, as from a lane's acknowledgement to the next lane's
+   * start: structure, but no edge of the acyclic graph.
+   */
+  readonly loops: Uint8Array
+  /** By node, the repetitions that it was folded in, first to last. */
+  readonly inside: readonly (readonly Repetition[])[]
+  /** By edge, which lanes it joins in each repetition that it touches: `+1` for each with the next, `to all`. */
+  readonly notes: readonly string[]
+  /** By recorded node and edge, the folded one that it became. */
+  readonly nodeOf: Uint32Array
+  readonly edgeOf: Uint32Array
+  /** Recorded node that each node stands for: of a lane's step, that of the first lane. */
+  readonly sources: Uint32Array
+}
 
 /** Largest number of visits to a graph's edges without success before it is left as it is. */
 const PATIENCE = 200
-
-export interface FoldResult {
-  /** Folded graph, with nodes in the order of those they stand for. */
-  readonly graph: FoldedGraph
-  /** Node of the given graph that each node stands for. */
-  readonly sources: Uint32Array
-  /** The repetitions folded one after the other; none where nothing repeats. */
-  readonly steps: readonly FoldStep[]
-  readonly gaveUp: boolean
-}
+const LEAST = 2
 
 /**
  * Folds lanes of a pipeline, equal branches and rounds of a loop into one, over and over, if they are equal in every
- * node and edge, so the graph can be restored. The order of nodes and edges does not matter; `labelRank` decides ties.
- * Iterative, so depth is not limited. Source: Sambasivan 2013, §3.5.2.
+ * node and edge. The order of nodes and edges does not matter; `labelRank` decides ties. Returns `null` if nothing
+ * repeats. Source: Sambasivan 2013, §3.5.2.
  */
-export function foldGraph(
-  graph: FlowGraph,
-  { labelRank, least = 2 }: { labelRank: Uint32Array; least?: number },
-): FoldResult {
-  const steps: FoldStep[] = []
-  let current = unfolded(graph)
-  let sources = Uint32Array.from(graph.labels.keys())
-  let patience = PATIENCE * (graph.labels.length + graph.from.length)
-  while (patience > 0) {
-    const tried = foldOnce(current, { labelRank, least, patience })
-    patience = tried.patience
-    const { step } = tried
-    if (step === undefined) break
-    steps.push(step)
-    current = step.after
-    const before = sources
-    sources = step.sources.map((node) => before[node]!)
+export function foldGraph(recorded: FlowGraph, labelRank: Uint32Array): FoldedGraph | null {
+  const { labels, from } = recorded
+  const patience = { left: PATIENCE * (labels.length + from.length) }
+  let graph: FoldedGraph = {
+    ...recorded,
+    loops: new Uint8Array(from.length),
+    inside: new Array<readonly Repetition[]>(labels.length).fill([]),
+    notes: new Array<string>(from.length).fill(''),
+    nodeOf: Uint32Array.from(labels.keys()),
+    edgeOf: Uint32Array.from(from.keys()),
+    sources: Uint32Array.from(labels.keys()),
   }
-  return { ...inOrderOfSources(current, sources), steps, gaveUp: patience <= 0 }
+  for (;;) {
+    const next = foldOnce(graph, labelRank, patience)
+    if (next === undefined) break
+    graph = next
+  }
+  return graph.labels.length === labels.length ? null : asRecorded(graph)
+}
+
+/** Returns the part of a graph without loops, to walk. */
+export function acyclicPart(graph: FlowGraph & { readonly loops?: Uint8Array }): ShapeGraph {
+  const { labels, loops } = graph
+  const kept = (ends: Uint32Array) => (loops ? ends.filter((_, edge) => loops[edge] === 0) : ends)
+  return shapeGraph(labels, kept(graph.from), kept(graph.to))
+}
+
+function shapeGraph(labels: Uint32Array, from: Uint32Array, to: Uint32Array): ShapeGraph {
+  const shapes = new ShapeTable()
+  shapes.intern(labels, labels.length, { from, to, edgeCount: from.length })
+  return new ShapeGraph().load(shapes, 0)
 }
 
 function foldOnce(
   graph: FoldedGraph,
-  { labelRank, least, patience }: { labelRank: Uint32Array; least: number; patience: number },
-): { step?: FoldStep; patience: number } {
-  const nodes = graph.labels.length
+  labelRank: Uint32Array,
+  patience: { left: number },
+): FoldedGraph | undefined {
   const kinds = nodeKinds(graph, labelRank)
-  const rows = {
-    below: edgeRows(graph.from, nodes, graph.loops),
-    above: edgeRows(graph.to, nodes, graph.loops),
+  const rows = acyclicPart(graph)
+  let colors: Float64Array | undefined
+  const colorOf = (nodes: Iterable<number>) => {
+    colors ??= structureHashes(
+      rows,
+      Float64Array.from(kinds.of, (kind) => kinds.rank[kind]!),
+    )
+    let sum = 0
+    for (const node of nodes) sum = (sum + colors[node]!) % MODULUS
+    return sum
   }
-  const colors = new LazyColors(graph, kinds)
-  const grower = new LaneGrower(graph, kinds, rows)
   const inVain = new Set<string>()
-  let left = patience
-  for (const anchors of laneAnchors(graph, kinds, { ...rows, least, colors })) {
+  for (const anchors of laneAnchors(rows, kinds, colorOf)) {
+    if (patience.left <= 0) return undefined
     if (inVain.has(setKey(anchors))) continue
-    const lanes = grower.grow(anchors)
-    const step = foldLanes(graph, lanes, { colors, below: rows.below })
-    if (step !== undefined) return { step, patience: left }
+    const lanes = growLanes(rows, kinds, anchors)
+    const folded = foldLanes(graph, lanes, colorOf)
+    if (folded !== undefined) return folded
     for (const role of lanes.roles) inVain.add(setKey(role))
-    left -= graph.from.length + lanes.count * lanes.roles.length
-    if (left <= 0) break
+    patience.left -= graph.from.length + lanes.count * lanes.roles.length
   }
-  return { patience: left }
+  return undefined
 }
+
+const MODULUS = 2 ** 52
 
 /** Returns a key for a set of nodes: sets with one key are the same, or similar enough to skip a search. */
 function setKey(nodes: Uint32Array): string {
@@ -94,267 +122,183 @@ function setKey(nodes: Uint32Array): string {
 }
 
 /** Orders nodes as they were recorded, the root first: other code looks recorded nodes up by number. */
-function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
-  const order = Uint32Array.from(sources.keys()).sort(
-    (a, b) => Number(a !== 0) - Number(b !== 0) || sources[a]! - sources[b]!,
-  )
-  const place = placesIn(order)
-  const { labels, inside, from, to } = graph
+function asRecorded(graph: FoldedGraph): FoldedGraph {
+  const { labels, inside, from, to, loops, notes, nodeOf, edgeOf, sources } = graph
+  const isRoot = (node: number) => Number(node === nodeOf[0])
+  const nodes = sortedKeys(sources, (a, b) => isRoot(b) - isRoot(a) || sources[a]! - sources[b]!)
+  const edges = sortedKeys(loops, (a, b) => loops[a]! - loops[b]! || a - b)
+  const [place, placeOfEdge] = [placesIn(nodes), placesIn(edges)]
   return {
-    graph: {
-      ...graph,
-      labels: order.map((node) => labels[node]!),
-      inside: Array.from(order, (node) => inside[node]!),
-      from: from.map((node) => place[node]!),
-      to: to.map((node) => place[node]!),
-    },
-    sources: order.map((node) => sources[node]!),
+    labels: nodes.map((node) => labels[node]!),
+    inside: Array.from(nodes, (node) => inside[node]!),
+    sources: nodes.map((node) => sources[node]!),
+    from: edges.map((edge) => place[from[edge]!]!),
+    to: edges.map((edge) => place[to[edge]!]!),
+    loops: Uint8Array.from(edges, (edge) => loops[edge]!),
+    notes: Array.from(edges, (edge) => notes[edge]!),
+    nodeOf: nodeOf.map((node) => place[node]!),
+    edgeOf: edgeOf.map((edge) => placeOfEdge[edge]!),
   }
+}
+
+function sortedKeys(of: Uint32Array | Uint8Array, order: (a: number, b: number) => number) {
+  return Uint32Array.from(of.keys()).sort(order)
+}
+
+/** Nodes that may stand for each other in lanes, and the order of their kinds. */
+interface NodeKinds {
+  readonly of: Uint32Array
+  readonly sizes: Uint32Array
+  readonly rank: Uint32Array
+}
+
+/** Nodes with equal labels, folded equally often, are of one kind. */
+function nodeKinds({ labels, inside }: FoldedGraph, labelRank: Uint32Array): NodeKinds {
+  const numbers = new Map<string, number>()
+  const met: { rank: number; times: string }[] = []
+  const of = labels.map((label, node) => {
+    const times = inside[node]!.map((repetition) => repetition.times).join(' ')
+    return getOrInsert(numbers, `${label} ${times}`, () => {
+      return met.push({ rank: labelRank[label]!, times }) - 1
+    })
+  })
+  const sizes = new Uint32Array(met.length)
+  for (const kind of of) sizes[kind]!++
+  const order = [...met.keys()].sort(
+    (a, b) => met[a]!.rank - met[b]!.rank || ascending(met[a]!.times, met[b]!.times),
+  )
+  return { of, sizes, rank: placesIn(order) }
 }
 
 /**
  * Yields sets of nodes that may be one step of each lane, the most promising first: a whole kind, the neighbors of one
- * node, a chain, and nodes whose neighbors are of equal kinds.
+ * node, and a chain.
  */
 function* laneAnchors(
-  graph: FoldedGraph,
+  rows: ShapeGraph,
   kinds: NodeKinds,
-  {
-    below,
-    above,
-    least,
-    colors,
-  }: { below: EdgeRows; above: EdgeRows; least: number; colors: LazyColors },
+  colorOf: (nodes: Iterable<number>) => number,
 ): Generator<Uint32Array> {
-  yield* wholeKinds(kinds, least)
-  const local = [
-    ...besideOneNode(graph.to, below, { kinds, least }),
-    ...besideOneNode(graph.from, above, { kinds, least }),
-    ...chains(graph, kinds, least),
-  ]
-  const promise = local.map((nodes) => ({
-    nodes,
-    rank: kinds.rank[kinds.of[nodes[0]!]!]!,
-    color: colors.ofSet(nodes),
-  }))
-  promise.sort((a, b) => b.nodes.length - a.nodes.length || a.rank - b.rank || a.color - b.color)
-  for (const { nodes } of promise) yield nodes
-  yield* wholeKinds(refineKinds(kinds, kindsBeside(graph.from, above, kinds)), least)
-  yield* wholeKinds(refineKinds(kinds, kindsBeside(graph.to, below, kinds)), least)
-}
-
-function wholeKinds({ of, sizes, rank }: NodeKinds, least: number): Uint32Array[] {
+  const { of, sizes, rank } = kinds
   const equals = rollup(
     sizes,
-    (kinds) => kinds.length,
+    (same) => same.length,
     (size) => size,
   )
   const covered = (kind: number) => sizes[kind]! * equals.get(sizes[kind]!)!
-  const { offsets, rows } = groupRows(of, sizes.length)
-  return Array.from(sizes.keys())
-    .filter((kind) => sizes[kind]! >= least)
-    .sort((a, b) => covered(b) - covered(a) || sizes[b]! - sizes[a]! || rank[a]! - rank[b]!)
-    .map((kind) => rows.slice(offsets[kind], offsets[kind + 1]))
+  const members = groupRows(of, sizes.length)
+  const whole = Array.from(sizes.keys()).filter((kind) => sizes[kind]! >= LEAST)
+  whole.sort((a, b) => covered(b) - covered(a) || sizes[b]! - sizes[a]! || rank[a]! - rank[b]!)
+  for (const kind of whole) {
+    yield members.rows.slice(members.offsets[kind], members.offsets[kind + 1])
+  }
+  // Of a kind that cannot be folded as a whole, a part may be.
+  const parts = [...besideOneNode(rows, kinds), ...chains(rows, kinds)]
+    .filter((nodes) => nodes.length >= LEAST && nodes.length < sizes[of[nodes[0]!]!]!)
+    .map((nodes) => {
+      return { nodes, rank: rank[of[nodes[0]!]!]!, color: colorOf(nodes) }
+    })
+  parts.sort((a, b) => b.nodes.length - a.nodes.length || a.rank - b.rank || a.color - b.color)
+  for (const { nodes } of parts) yield Uint32Array.from(nodes).sort()
 }
 
-/** Neighbors of one kind on one side of a node, where they are not all there are of that kind. */
-function besideOneNode(
-  far: Uint32Array,
-  rows: EdgeRows,
-  { kinds, least }: { kinds: NodeKinds; least: number },
-): Uint32Array[] {
-  const sets: Uint32Array[] = []
-  for (let node = 0; node + 1 < rows.offsets.length; node++) {
-    const edges = rows.edges.subarray(rows.offsets[node], rows.offsets[node + 1])
-    if (edges.length < least) continue
-    const beside = new Set(Array.from(edges, (edge) => far[edge]!))
-    for (const nodes of group(beside, (other) => kinds.of[other]!).values()) {
-      if (isPart(nodes, kinds, least)) sets.push(Uint32Array.from(nodes).sort())
+function besideOneNode({ nodes, below, above }: ShapeGraph, { of }: NodeKinds): number[][] {
+  return [below, above].flatMap((side) =>
+    Array.from({ length: nodes }, (_, node) => neighborsOf(side, node)).flatMap((near) =>
+      near.length < LEAST ? [] : [...group(new Set(near), (node) => of[node]!).values()],
+    ),
+  )
+}
+
+/** Nodes of one kind that lead to each other. */
+function chains({ nodes, below, above }: ShapeGraph, { of }: NodeKinds): number[][] {
+  const seen = new Uint8Array(nodes)
+  return Array.from({ length: nodes }, (_, start) => {
+    const chain = seen[start] === 1 ? [] : [start]
+    seen[start] = 1
+    for (const node of chain) {
+      for (const next of [...neighborsOf(below, node), ...neighborsOf(above, node)]) {
+        if (seen[next] === 1 || of[next] !== of[start]) continue
+        seen[next] = 1
+        chain.push(next)
+      }
     }
-  }
-  return sets
+    return chain
+  }).filter((chain) => chain.length > 0)
 }
 
-/** Whether nodes of one kind are enough, and not all there are of it. */
-function isPart(nodes: readonly number[], { of, sizes }: NodeKinds, least: number): boolean {
-  return nodes.length >= least && nodes.length < sizes[of[nodes[0]!]!]!
-}
-
-function chains({ from, to, loops }: FoldedGraph, kinds: NodeKinds, least: number): Uint32Array[] {
-  const parent = new Map<number, number>()
-  const find = (node: number): number => {
-    let root = node
-    for (let up = parent.get(root); up !== undefined && up !== root; up = parent.get(root)) {
-      parent.set(root, parent.get(up) ?? up)
-      root = up
-    }
-    return root
-  }
-  for (let edge = 0; edge < from.length; edge++) {
-    const [a, b] = [from[edge]!, to[edge]!]
-    if (loops[edge] === 1 || kinds.of[a] !== kinds.of[b]) continue
-    if (!parent.has(a)) parent.set(a, a)
-    if (!parent.has(b)) parent.set(b, b)
-    parent.set(find(a), find(b))
-  }
-  return [...group(parent.keys(), find).values()]
-    .filter((nodes) => isPart(nodes, kinds, least))
-    .map((nodes) => Uint32Array.from(nodes).sort())
-}
-
-function kindsBeside(far: Uint32Array, rows: EdgeRows, { of, rank }: NodeKinds) {
-  return (node: number): string => {
-    const edges = rows.edges.subarray(rows.offsets[node], rows.offsets[node + 1])
-    return String(Array.from(edges, (edge) => rank[of[far[edge]!]!]!).sort((a, b) => a - b))
-  }
-}
-
-export interface Lanes {
+interface Lanes {
   readonly count: number
+  /** By role, its node in each lane. */
   readonly roles: readonly Uint32Array[]
   readonly roleOf: Int32Array
   readonly laneOf: Int32Array
 }
 
-interface Side {
-  readonly rows: EdgeRows
-  readonly far: Uint32Array
+/**
+ * Grows lanes around nodes that may be the same step of each: a kind of neighbor that every lane has exactly once
+ * becomes the next step.
+ */
+function growLanes(graph: ShapeGraph, { of, rank }: NodeKinds, anchors: Uint32Array): Lanes {
+  const roleOf = new Int32Array(graph.nodes).fill(-1)
+  const laneOf = new Int32Array(graph.nodes).fill(-1)
+  const roles: Uint32Array[] = []
+  const add = (nodes: Uint32Array) => {
+    for (let lane = 0; lane < nodes.length; lane++) {
+      roleOf[nodes[lane]!] = roles.length
+      laneOf[nodes[lane]!] = lane
+    }
+    roles.push(nodes)
+  }
+  add(anchors)
+  for (const nodes of roles) {
+    for (const side of [graph.below, graph.above]) {
+      const free = neighborsOf(side, nodes[0]!).filter((node) => roleOf[node] === -1)
+      const kinds = [...new Set(free.map((node) => of[node]!))]
+      for (const kind of kinds.sort((a, b) => rank[a]! - rank[b]!)) {
+        const isFree = (node: number) => of[node] === kind && roleOf[node] === -1
+        const next = onlyNeighbors(nodes, side, isFree)
+        if (next !== undefined) add(next)
+      }
+    }
+  }
+  return { count: anchors.length, roles, roleOf, laneOf }
 }
 
-/**
- * Grows lanes around nodes that may be the same step of each: a kind of neighbor that every lane
- * has exactly once becomes the next step. `grow` overwrites the lanes it gave before.
- */
-export class LaneGrower {
-  readonly #kinds: NodeKinds
-  readonly #sides: readonly Side[]
-  readonly #roleOf: Int32Array
-  readonly #laneOf: Int32Array
-  #roles: Uint32Array[] = []
-  /** The attempt in which a lane last claimed each node, so that no two claim one. */
-  readonly #claimed: Uint32Array
-  #attempt = 0
-
-  constructor(graph: FoldedGraph, kinds: NodeKinds, rows: { below: EdgeRows; above: EdgeRows }) {
-    this.#kinds = kinds
-    this.#sides = [
-      { rows: rows.below, far: graph.to },
-      { rows: rows.above, far: graph.from },
-    ]
-    this.#roleOf = new Int32Array(graph.labels.length).fill(-1)
-    this.#laneOf = new Int32Array(graph.labels.length).fill(-1)
-    this.#claimed = new Uint32Array(graph.labels.length)
-  }
-
-  grow(anchors: Uint32Array): Lanes {
-    for (const nodes of this.#roles) {
-      for (let lane = 0; lane < nodes.length; lane++) {
-        this.#roleOf[nodes[lane]!] = -1
-        this.#laneOf[nodes[lane]!] = -1
-      }
+/** Returns the one free node next to each of `nodes`, or `undefined`. */
+function onlyNeighbors(
+  nodes: Uint32Array,
+  { offsets, nodes: near }: Neighbors,
+  isFree: (node: number) => boolean,
+): Uint32Array | undefined {
+  const found = new Uint32Array(nodes.length)
+  for (let lane = 0; lane < nodes.length; lane++) {
+    let own = -1
+    for (let entry = offsets[nodes[lane]!]!; entry < offsets[nodes[lane]! + 1]!; entry++) {
+      if (!isFree(near[entry]!)) continue
+      if (own !== -1) return undefined
+      own = near[entry]!
     }
-    this.#roles = []
-    this.#add(anchors)
-    for (let role = 0; role < this.#roles.length; role++) {
-      const nodes = this.#roles[role]!
-      for (const side of this.#sides) {
-        for (const kind of this.#kindsBeside(nodes[0]!, side)) {
-          const next = this.#neighbors(nodes, side, kind)
-          if (next !== undefined) this.#add(next)
-        }
-      }
-    }
-    return { count: anchors.length, roles: this.#roles, roleOf: this.#roleOf, laneOf: this.#laneOf }
+    if (own === -1) return undefined
+    found[lane] = own
   }
-
-  #add(nodes: Uint32Array): void {
-    const role = this.#roles.push(nodes) - 1
-    for (let lane = 0; lane < nodes.length; lane++) {
-      this.#roleOf[nodes[lane]!] = role
-      this.#laneOf[nodes[lane]!] = lane
-    }
-  }
-
-  #kindsBeside(node: number, { rows, far }: Side): number[] {
-    const met = new Set<number>()
-    const end = rows.offsets[node + 1]!
-    for (let entry = rows.offsets[node]!; entry < end; entry++) {
-      const other = far[rows.edges[entry]!]!
-      if (this.#roleOf[other] === -1) met.add(this.#kinds.of[other]!)
-    }
-    const { rank } = this.#kinds
-    return [...met].sort((a, b) => rank[a]! - rank[b]!)
-  }
-
-  /** Returns the one free node of a kind next to each of `nodes`, or `undefined`. */
-  #neighbors(nodes: Uint32Array, { rows, far }: Side, kind: number): Uint32Array | undefined {
-    const { offsets, edges } = rows
-    const { of } = this.#kinds
-    const roleOf = this.#roleOf
-    const claimed = this.#claimed
-    const attempt = ++this.#attempt
-    const found = new Uint32Array(nodes.length)
-    for (let lane = 0; lane < nodes.length; lane++) {
-      const node = nodes[lane]!
-      const end = offsets[node + 1]!
-      let own = -1
-      for (let entry = offsets[node]!; entry < end; entry++) {
-        const other = far[edges[entry]!]!
-        if (of[other] !== kind || roleOf[other] !== -1) continue
-        if (own !== -1 || claimed[other] === attempt) return undefined
-        own = other
-      }
-      if (own === -1) return undefined
-      claimed[own] = attempt
-      found[lane] = own
-    }
-    return found
-  }
+  return new Set(found).size === found.length ? found : undefined
 }
 
 /**
  * Returns the order of lanes along their edges: first the lanes that most others wait for, then those entered but not
  * left, then by color. `undefined` if they wait in a circle.
  */
-function orderLanes(graph: FoldedGraph, lanes: Lanes, colors: LazyColors): Uint32Array | undefined {
-  const { count } = lanes
-  const { from, to, entered, left } = laneSteps(graph, lanes)
-  const fromEnd = graphDepths(count, to, from)
-  const color: (number | undefined)[] = []
-  const colorOf = (lane: number) => {
-    color[lane] ??= colors.ofSet(lanes.roles.map((nodes) => nodes[lane]!))
-    return color[lane]
-  }
-  const first = (a: number, b: number) =>
-    fromEnd[b]! - fromEnd[a]! ||
-    entered[b]! - entered[a]! ||
-    left[a]! - left[b]! ||
-    colorOf(a) - colorOf(b) ||
-    a - b
-  const waiting = new Uint32Array(count)
-  for (const lane of to) waiting[lane]!++
-  const { offsets, rows } = groupRows(from, count)
-  const order = Array.from(waiting.keys())
-    .filter((lane) => waiting[lane] === 0)
-    .sort(first)
-  for (const lane of order) {
-    const steps = rows.subarray(offsets[lane], offsets[lane + 1])
-    const ready = Array.from(steps, (step) => to[step]!).filter((next) => --waiting[next]! === 0)
-    order.push(...ready.sort(first))
-  }
-  return order.length === count ? Uint32Array.from(order) : undefined
-}
-
-/** Returns the edges from lane to lane, and how many lead into each lane from outside, and out of it. */
-function laneSteps({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
+function orderLanes(
+  { from, to, loops }: FoldedGraph,
+  { count, roles, laneOf }: Lanes,
+  colorOf: (nodes: Iterable<number>) => number,
+): Uint32Array | undefined {
   const steps = { from: [] as number[], to: [] as number[] }
-  const entered = new Uint32Array(count)
-  const left = new Uint32Array(count)
+  const [entered, left] = [new Uint32Array(count), new Uint32Array(count)]
   for (let edge = 0; edge < from.length; edge++) {
-    if (loops[edge] === 1) continue
-    const a = laneOf[from[edge]!]!
-    const b = laneOf[to[edge]!]!
-    if (a === b) continue
+    const [a, b] = [laneOf[from[edge]!]!, laneOf[to[edge]!]!]
+    if (loops[edge] === 1 || a === b) continue
     if (a < 0) entered[b]!++
     else if (b < 0) left[a]!++
     else {
@@ -362,409 +306,195 @@ function laneSteps({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
       steps.to.push(b)
     }
   }
-  return { ...steps, entered, left }
-}
-
-export type RepetitionMatch = readonly ReadonlyMap<number, number>[]
-
-/**
- * Returns, for each lane, the first lane's repetition that corresponds to each of its own, or `undefined` if there is
- * none. A repetition must lie within one lane and have a counterpart in all others, or hold the same parts of all
- * lanes.
- */
-function matchRepetitions(
-  graph: FoldedGraph,
-  lanes: Lanes,
-  order: Uint32Array,
-): RepetitionMatch | undefined {
-  if (graph.repetitions.length === 0) return Array.from(order, () => new Map())
-  const members = new Map<number, number>()
-  for (const stack of graph.inside) {
-    for (const repetition of stack) members.set(repetition, (members.get(repetition) ?? 0) + 1)
+  const fromEnd = graphDepths(count, steps.to, steps.from)
+  const colors: (number | undefined)[] = []
+  const colorOfLane = (lane: number) => {
+    colors[lane] ??= colorOf(roles.map((nodes) => nodes[lane]!))
+    return colors[lane]
   }
-  const first = order[0]!
-  const owner = new Map<number, number>()
-  const match: Map<number, number>[] = []
+  const first = (a: number, b: number) =>
+    fromEnd[b]! - fromEnd[a]! ||
+    entered[b]! - entered[a]! ||
+    left[a]! - left[b]! ||
+    colorOfLane(a) - colorOfLane(b) ||
+    a - b
+  const waiting = new Uint32Array(count)
+  for (const lane of steps.to) waiting[lane]!++
+  const { offsets, rows } = groupRows(steps.from, count)
+  const order = Array.from(waiting.keys())
+    .filter((lane) => waiting[lane] === 0)
+    .sort(first)
   for (const lane of order) {
-    const likes = new Map<number, number>()
-    const found = new Map<number, number>()
-    for (const nodes of lanes.roles) {
-      const model = graph.inside[nodes[first]!]!
-      const own = graph.inside[nodes[lane]!]!
-      for (const [at, repetition] of own.entries()) {
-        const like = model[at]!
-        if ((likes.get(repetition) ?? like) !== like) return undefined
-        likes.set(repetition, like)
-        found.set(repetition, (found.get(repetition) ?? 0) + 1)
-      }
-    }
-    if (new Set(likes.values()).size !== likes.size) return undefined
-    for (const [repetition, like] of likes) {
-      if (lane !== first && repetition === like) continue
-      if ((owner.get(repetition) ?? lane) !== lane) return undefined
-      owner.set(repetition, lane)
-      const whole = found.get(repetition) === members.get(repetition)
-      if (!whole && repetition !== like) return undefined
-    }
-    match.push(likes)
+    const own = rows.subarray(offsets[lane], offsets[lane + 1])
+    const next = Array.from(own, (step) => steps.to[step]!)
+    order.push(...next.filter((one) => --waiting[one]! === 0).sort(first))
   }
-  return withoutShared(match)
-}
-
-/** Drops the repetitions that hold parts of several lanes; `undefined` where only some lanes do. */
-function withoutShared(match: readonly Map<number, number>[]): RepetitionMatch | undefined {
-  for (const repetition of [...(match[0] as Map<number, number>).keys()]) {
-    const sharing = match.filter((likes) => likes.get(repetition) === repetition).length
-    if (sharing === 1) continue
-    if (sharing !== match.length) return undefined
-    for (const likes of match) likes.delete(repetition)
-  }
-  return match
-}
-
-export interface FoldStep {
-  readonly before: FoldedGraph
-  readonly after: FoldedGraph
-  readonly nodeOf: Uint32Array
-  /** Node before that each node after comes from: for a lane's step, that of the first lane. */
-  readonly sources: Uint32Array
-  readonly edgeOf: Uint32Array
-  /** Place of each former node's lane among the lanes; -1 outside. */
-  readonly laneOf: Int32Array
+  return order.length === count ? Uint32Array.from(order) : undefined
 }
 
 /** Folds lanes into one if they are equal. Only their number is lost, and that is kept. */
-export function foldLanes(
+function foldLanes(
   graph: FoldedGraph,
   lanes: Lanes,
-  { colors, below }: { colors: LazyColors; below: EdgeRows },
-): FoldStep | undefined {
-  const order = orderLanes(graph, lanes, colors)
-  if (order === undefined) return undefined
-  const match = matchRepetitions(graph, lanes, order)
-  if (match === undefined) return undefined
-  const place = placesIn(order)
-  const number = graph.repetitions.length
-  const edges = groupLaneEdges(graph, lanes, { place, repetition: number, below })
-  if (edges === undefined) return undefined
-  const nodes = foldNodes(graph, lanes, { first: order[0]!, number })
-  const links = foldEdges(graph, { ...edges, ...nodes, match })
-  const repetition: Repetition = {
-    times: lanes.count,
-    within: [...(match[0] as ReadonlyMap<number, number>).keys()],
+  colorOf: (nodes: Iterable<number>) => number,
+): FoldedGraph | undefined {
+  const order = orderLanes(graph, lanes, colorOf)
+  const groups = order && groupEdges(graph, lanes, placesIn(order))
+  if (order === undefined || groups === undefined) return undefined
+  const { roles, roleOf, laneOf, count } = lanes
+  const inFirst = (node: number) => (roleOf[node]! < 0 ? node : roles[roleOf[node]!]![order[0]!]!)
+  const nodes = Uint32Array.from(graph.labels.keys()).filter((node) => inFirst(node) === node)
+  const place = new Uint32Array(graph.labels.length)
+  nodes.forEach((node, at) => {
+    place[node] = at
+  })
+  const nodeOf = graph.labels.map((_, node) => place[inFirst(node)]!)
+  const repetition = { times: count }
+  const edges: number[] = []
+  const edgeOf = groups.map((own, edge) => {
+    if (own === undefined) return edges.push(edge) - 1
+    own.place ??= edges.push(own.first) - 1
+    return own.place
+  })
+  const folded = {
+    labels: nodes.map((node) => graph.labels[node]!),
+    from: Uint32Array.from(edges, (edge) => nodeOf[graph.from[edge]!]!),
+    to: Uint32Array.from(edges, (edge) => nodeOf[graph.to[edge]!]!),
+    loops: Uint8Array.from(edges, (edge) => graph.loops[edge]!),
+    notes: edges.map((edge) => `${graph.notes[edge]}${groups[edge]?.note ?? ''}`),
+    inside: Array.from(nodes, (node) =>
+      laneOf[node]! < 0 ? graph.inside[node]! : [...graph.inside[node]!, repetition],
+    ),
+    nodeOf: graph.nodeOf.map((node) => nodeOf[node]!),
+    edgeOf: graph.edgeOf.map((edge) => edgeOf[edge]!),
+    sources: nodes.map((node) => graph.sources[node]!),
   }
-  const { labels, inside, nodeOf, sources } = nodes
-  const { from, to, notes, loops, edgeOf } = links
-  const after: FoldedGraph = {
-    labels,
-    from,
-    to,
-    inside,
-    notes,
-    loops,
-    repetitions: [...graph.repetitions, repetition],
-  }
-  const rows = edgeRows(from, labels.length, loops)
-  if (forwardOrder(after, rows) === undefined) return undefined
-  if (to.some((node, edge) => node === 0 && loops[edge] === 0)) return undefined
-  const laneOf = new Int32Array(lanes.laneOf.length).fill(-1)
-  for (const nodes of lanes.roles) {
-    for (let at = 0; at < order.length; at++) laneOf[nodes[order[at]!]!] = at
-  }
-  const step = { before: graph, after, nodeOf, sources, edgeOf, laneOf }
-  return keepsOrder(step, { before: below, after: rows }) ? step : undefined
+  const later = edges.flatMap((edge, at) => {
+    const offset = groups[edge]?.offset ?? 0
+    return offset > 0 && graph.loops[edge] === 0 ? { edge: at, offset } : []
+  })
+  markLoops(folded, later)
+  const { acyclic, above } = acyclicPart(folded)
+  return acyclic && neighborsOf(above, folded.nodeOf[0]!).length === 0 ? folded : undefined
 }
 
-function foldNodes(
-  { labels, inside }: FoldedGraph,
-  { roles, roleOf }: Lanes,
-  { first, number }: { first: number; number: number },
-) {
-  const nodeOf = new Uint32Array(labels.length)
-  const placeOfRole = new Int32Array(roles.length).fill(-1)
-  const kept: number[] = []
-  for (let node = 0; node < labels.length; node++) {
-    const role = roleOf[node]!
-    if (role < 0) nodeOf[node] = kept.push(node) - 1
-    else {
-      if (placeOfRole[role] === -1) placeOfRole[role] = kept.push(roles[role]![first]!) - 1
-      nodeOf[node] = placeOfRole[role]!
-    }
-  }
-  return {
-    nodeOf,
-    sources: Uint32Array.from(kept),
-    labels: Uint32Array.from(kept, (node) => labels[node]!),
-    inside: kept.map((node) => {
-      const stack = inside[node]!
-      return roleOf[node]! < 0 ? stack : [...stack, number]
-    }),
-  }
-}
-
-function foldEdges(
-  graph: FoldedGraph,
-  {
-    groups,
-    groupOf,
-    nodeOf,
-    sources,
-    match,
-  }: EdgeGroups & { nodeOf: Uint32Array; sources: Uint32Array; match: RepetitionMatch },
-) {
-  const edgeOf = new Uint32Array(groupOf.length)
-  const placeOfGroup = new Int32Array(groups.length).fill(-1)
-  const kept: number[] = []
-  const notes: (readonly EdgeNote[])[] = []
-  const shifted: Shifted[] = []
-  for (let edge = 0; edge < groupOf.length; edge++) {
-    const number = groupOf[edge]!
-    if (number < 0) {
-      edgeOf[edge] = kept.push(edge) - 1
-      notes.push(graph.notes[edge]!)
-      continue
-    }
-    if (placeOfGroup[number] === -1) {
-      const group = groups[number]!
-      const { first, note } = group
-      const place = kept.push(first) - 1
-      notes.push([...graph.notes[first]!.map((said) => asInFirstLane(said, group, match)), note])
-      placeOfGroup[number] = place
-      if (note.side === 'inside' && note.offset > 0 && graph.loops[first] === 0) {
-        shifted.push({ edge: place, offset: note.offset })
-      }
-    }
-    edgeOf[edge] = placeOfGroup[number]!
-  }
-  const links = {
-    labels: sources,
-    from: Uint32Array.from(kept, (edge) => nodeOf[graph.from[edge]!]!),
-    to: Uint32Array.from(kept, (edge) => nodeOf[graph.to[edge]!]!),
-    loops: Uint8Array.from(kept, (edge) => graph.loops[edge]!),
-  }
-  markLoops(links, shifted)
-  return { ...links, edgeOf, notes }
-}
-
-function asInFirstLane(note: EdgeNote, { firstLanes }: EdgeGroup, match: RepetitionMatch) {
-  const lane = note.side === 'to' ? firstLanes[1] : firstLanes[0]
-  const like = lane < 0 ? undefined : match[lane]?.get(note.repetition)
-  return like === undefined ? note : { ...note, repetition: like }
-}
-
-type Links = Pick<FoldedGraph, 'labels' | 'from' | 'to' | 'loops'>
-
-interface Shifted {
-  readonly edge: number
+/** Edges that become one. */
+interface EdgeGroup {
+  /** Number of lanes that it leads ahead. */
   readonly offset: number
+  readonly lanes: Set<number>
+  /** The edge of the first lane that has one, and that lane. */
+  first: number
+  firstLane: number
+  note: string
+  place?: number
+}
+
+/**
+ * Returns the group of each edge that touches lanes if all lanes have the same: steps `offset` lanes on in every lane;
+ * edges to the outside in all lanes, or only in the first or the last of lanes that follow each other. Lanes side by
+ * side must all have the same ones: otherwise two steps with one label would pass for a repetition.
+ */
+function groupEdges(
+  { from, to, notes, loops }: FoldedGraph,
+  { count, roleOf, laneOf }: Lanes,
+  place: Uint32Array,
+): (EdgeGroup | undefined)[] | undefined {
+  const groups = new Map<string, EdgeGroup>()
+  const groupOf = new Array<EdgeGroup | undefined>(from.length).fill(undefined)
+  for (let edge = 0; edge < from.length; edge++) {
+    const [source, target] = [from[edge]!, to[edge]!]
+    const [a, b] = [roleOf[source]!, roleOf[target]!]
+    if (a < 0 && b < 0) continue
+    const start = a < 0 ? -1 : place[laneOf[source]!]!
+    const end = b < 0 ? -1 : place[laneOf[target]!]!
+    const [isInside, lane] = [a >= 0 && b >= 0, a < 0 ? end : start]
+    const offset = isInside ? end - start : 0
+    if (offset < 0) return undefined
+    const ends = `${a < 0 ? `from ${source}` : a} ${b < 0 ? `to ${target}` : b}`
+    const own = getOrInsert(groups, `${ends} ${offset} ${loops[edge]}${notes[edge]}`, () => {
+      const note = isInside ? `+${offset}` : a < 0 ? 'to ' : 'from '
+      return { offset, lanes: new Set<number>(), first: edge, firstLane: lane, note }
+    })
+    // Where equal edges join the same two nodes, counting proves nothing.
+    if (own.lanes.has(lane)) return undefined
+    own.lanes.add(lane)
+    if (lane < own.firstLane) [own.first, own.firstLane] = [edge, lane]
+    groupOf[edge] = own
+  }
+  const all = [...groups.values()]
+  const follow = all.some(({ offset }) => offset > 0)
+  for (const own of all) {
+    const { size } = own.lanes
+    const isOutside = !own.note.startsWith('+')
+    if (size === count - own.offset) own.note += isOutside ? 'all' : ''
+    else if (!isOutside || !follow || size > 1) return undefined
+    else if (own.firstLane === 0) own.note += 'first'
+    else if (own.firstLane === count - 1) own.note += 'last'
+    else return undefined
+    own.note += ', '
+  }
+  return groupOf
 }
 
 /**
  * Marks loops: an edge to a later lane that leads back in the one lane left. Of several parallel ones, marks those to
  * later lanes.
  */
-function markLoops({ labels, from, to, loops }: Links, shifted: readonly Shifted[]): void {
-  if (shifted.length === 0) return
-  const below = edgeRows(from, labels.length, loops)
-  const later = new Set(shifted.map(({ edge }) => edge))
-  const joined = new Set<number>()
+function markLoops(
+  graph: FlowGraph & { readonly loops: Uint8Array },
+  later: { readonly edge: number; readonly offset: number }[],
+): void {
+  if (later.length === 0) return
+  const { from, to, loops, labels } = graph
+  const { below } = acyclicPart(graph)
   const pair = (edge: number) => from[edge]! * labels.length + to[edge]!
-  for (const edge of below.edges) if (!later.has(edge)) joined.add(pair(edge))
-  for (const { edge } of shifted.toSorted((a, b) => a.offset - b.offset)) {
-    const [start, end] = [to[edge]!, from[edge]!]
-    const reached = reachedFrom({ to, labels }, below, { start, wanted: new Set([end]) })
-    if (start === end || reached[end] === 1 || joined.has(pair(edge))) loops[edge] = 1
+  const isLater = new Set(later.map(({ edge }) => edge))
+  const edges = Array.from(loops.keys()).filter((edge) => loops[edge] === 0 && !isLater.has(edge))
+  const joined = new Set(edges.map(pair))
+  for (const { edge } of later.sort((a, b) => a.offset - b.offset)) {
+    if (leadsTo(below, to[edge]!, from[edge]!) || joined.has(pair(edge))) loops[edge] = 1
     else joined.add(pair(edge))
   }
 }
 
-/**
- * Whether steps outside lead to one another through the folded lane only if they did before. Then times exist at which
- * nothing comes before the steps that it waits for.
- */
-function keepsOrder(
-  { before, after, nodeOf, sources }: FoldStep,
-  rows: { before: EdgeRows; after: EdgeRows },
-): boolean {
-  const number = after.repetitions.length - 1
-  const entering = new Set<number>()
-  const leaving = new Set<number>()
-  let isPlain = true
-  after.notes.forEach((said, edge) => {
-    const note = said.find(({ repetition }) => repetition === number)
-    if (note === undefined || after.loops[edge] === 1) return
-    if (note.side === 'inside' ? note.offset > 0 : note.lanes !== 'all') isPlain = false
-    if (note.side === 'to') entering.add(sources[after.from[edge]!]!)
-    if (note.side === 'from') leaving.add(sources[after.to[edge]!]!)
-  })
-  if (isPlain) return true
-  for (const source of entering) {
-    const reachedNow = reachedFrom(after, rows.after, { start: nodeOf[source]! })
-    const wanted = new Set([...leaving].filter((target) => reachedNow[nodeOf[target]!] === 1))
-    const reached = reachedFrom(before, rows.before, { start: source, wanted })
-    for (const target of wanted) if (reached[target] === 0) return false
-  }
-  return true
-}
-
-function reachedFrom(
-  { to, labels }: Pick<FoldedGraph, 'to' | 'labels'>,
-  below: EdgeRows,
-  { start, wanted }: { start: number; wanted?: ReadonlySet<number> },
-): Uint8Array {
-  const reached = new Uint8Array(labels.length)
-  const pending = [start]
-  let missing = wanted?.size ?? labels.length
-  for (let node = pending.pop(); node !== undefined && missing > 0; node = pending.pop()) {
-    const end = below.offsets[node + 1]!
-    for (let entry = below.offsets[node]!; entry < end; entry++) {
-      const target = to[below.edges[entry]!]!
-      if (reached[target] === 1) continue
-      reached[target] = 1
-      if (wanted?.has(target)) missing--
-      pending.push(target)
-    }
-  }
-  return reached
-}
-
-/** Edges that become one: their relation to the new repetition, and the edges by lane. */
-export interface EdgeGroup {
-  readonly note: EdgeNote
-  first: number
-  /** The lane, by its place in the order, of that edge's start and of its end; -1 outside. */
-  firstLanes: readonly [from: number, to: number]
-}
-
-export interface EdgeGroups {
-  readonly groups: readonly EdgeGroup[]
-  readonly groupOf: Int32Array
-}
-
-interface Tally {
-  readonly side: 'inside' | 'from' | 'to'
-  readonly offset: number
-  count: number
-  first: number
-  firstLane: number
-  lastLane: number
-}
-
-/**
- * Groups edges if all lanes have the same: steps `offset` lanes on in every lane; edges to the outside in all lanes, or
- * only in the first or the last of lanes that follow each other.
- */
-function groupLaneEdges(
-  graph: FoldedGraph,
-  lanes: Lanes,
-  { place, repetition, below }: { place: Uint32Array; repetition: number; below: EdgeRows },
-): EdgeGroups | undefined {
-  const { from, to } = graph
-  const { roleOf, laneOf, count } = lanes
-  if (hasDoubleEdges(graph, roleOf, below)) return undefined
-  const endsOf = laneEnds(graph, lanes)
-  const numbers = new Map<number | string, number>()
-  const tallies: Tally[] = []
-  const groupOf = new Int32Array(from.length).fill(-1)
-  for (let edge = 0; edge < from.length; edge++) {
-    const source = from[edge]!
-    const target = to[edge]!
-    const a = roleOf[source]!
-    const b = roleOf[target]!
-    if (a < 0 && b < 0) continue
-    const side = a < 0 ? 'to' : b < 0 ? 'from' : 'inside'
-    const start = a < 0 ? -1 : place[laneOf[source]!]!
-    const end = b < 0 ? -1 : place[laneOf[target]!]!
-    const offset = side === 'inside' ? end - start : 0
-    if (offset < 0) return undefined
-    const ends = endsOf(edge, offset)
-    const code = noteCode(graph, edge)
-    const key = code === '' ? ends : `${ends} ${code}`
-    const lane = start < 0 ? end : start
-    const number = numbers.get(key)
-    if (number === undefined) {
-      numbers.set(key, tallies.length)
-      groupOf[edge] = tallies.length
-      tallies.push({ side, offset, count: 1, first: edge, firstLane: lane, lastLane: lane })
-      continue
-    }
-    groupOf[edge] = number
-    const tally = tallies[number]!
-    tally.count++
-    if (lane > tally.lastLane) tally.lastLane = lane
-    if (lane < tally.firstLane) {
-      tally.firstLane = lane
-      tally.first = edge
-    }
-  }
-  const groups: EdgeGroup[] = []
-  for (const tally of tallies) {
-    const note = noteOf(tally, count, repetition)
-    if (note === undefined) return undefined
-    const { first, firstLane, side, offset } = tally
-    groups.push({
-      note,
-      first,
-      firstLanes: [side === 'to' ? -1 : firstLane, side === 'from' ? -1 : firstLane + offset],
-    })
-  }
-  return isOneThing(groups) ? { groups, groupOf } : undefined
-}
-
-/**
- * Whether the outside edges allow folding. Lanes side by side must all have the same ones: otherwise two steps with one
- * label would pass for a repetition. Only lanes in a row may be entered at the first and left at the last.
- */
-function isOneThing(groups: readonly EdgeGroup[]): boolean {
-  const said = groups.map(({ note }) => note)
-  const follow = said.some((note) => note.side === 'inside' && note.offset > 0)
-  return follow || said.every((note) => note.side === 'inside' || note.lanes === 'all')
-}
-
-function noteOf(
-  { side, offset, count, firstLane, lastLane }: Tally,
-  lanes: number,
-  repetition: number,
-): EdgeNote | undefined {
-  if (side === 'inside') return count === lanes - offset ? { repetition, side, offset } : undefined
-  if (count === lanes) return { repetition, side, lanes: 'all' }
-  if (count !== 1) return undefined
-  if (firstLane === 0) return { repetition, side, lanes: 'first' }
-  return lastLane === lanes - 1 ? { repetition, side, lanes: 'last' } : undefined
-}
-
-/** Numbers the ends of an edge: two roles and the number of lanes between them, or a node outside and a role. */
-function laneEnds({ from, to, labels }: FoldedGraph, { roles, roleOf, count }: Lanes) {
-  const entering = roles.length * roles.length * count
-  const leaving = entering + labels.length * roles.length
-  return (edge: number, offset: number): number => {
-    const source = from[edge]!
-    const target = to[edge]!
-    const a = roleOf[source]!
-    const b = roleOf[target]!
-    if (a < 0) return entering + source * roles.length + b
-    return b < 0 ? leaving + target * roles.length + a : (a * roles.length + b) * count + offset
-  }
-}
-
-/** Whether equal edges join the same two nodes: then counting proves nothing. */
-function hasDoubleEdges(
-  { to, notes }: FoldedGraph,
-  roleOf: Int32Array,
-  { offsets, edges }: EdgeRows,
-): boolean {
-  const reachedFrom = new Int32Array(roleOf.length).fill(-1)
-  for (let node = 0; node < roleOf.length; node++) {
-    const end = offsets[node + 1]!
-    for (let entry = offsets[node]!; entry < end; entry++) {
-      const edge = edges[entry]!
-      const target = to[edge]!
-      if (roleOf[node]! < 0 && roleOf[target]! < 0) continue
-      // Loops, which rows leave out, have notes, too.
-      if (notes[edge]!.length > 0) continue
-      if (reachedFrom[target] === node) return true
-      reachedFrom[target] = node
-    }
+function leadsTo(below: Neighbors, start: number, end: number): boolean {
+  const reached = new Set([start])
+  for (const node of reached) {
+    if (node === end) return true
+    for (const next of neighborsOf(below, node)) reached.add(next)
   }
   return false
+}
+
+/**
+ * Returns a 52-bit hash of a folded structure, the same in whatever order of nodes and edges.
+ *
+ * @param timesOf formats a number of repetitions; `null` omits which repetitions were folded, and how
+ */
+export function structureKey(
+  { labels, from, to, inside, loops, notes }: FoldedGraph,
+  textOf: (label: number) => string,
+  timesOf: ((times: number) => string) | null,
+): string {
+  const texts = Array.from(labels, (label, node) => {
+    const times = timesOf && inside[node]!.map((repetition) => timesOf(repetition.times))
+    return `${textOf(label)}\n${times?.join() ?? ''}`
+  })
+  const edges: [number, number][] = []
+  from.forEach((source, edge) => {
+    const target = to[edge]!
+    if (timesOf !== null && loops[edge] === 1) {
+      // A loop counts where it starts and where it ends, and by what it joins.
+      const said = `${notes[edge]}\n${texts[source]}\n${texts[target]}`
+      edges.push([source, texts.push(`from ${said}`) - 1], [texts.push(`to ${said}`) - 1, target])
+    } else if (timesOf !== null && notes[edge] !== '') {
+      const between = texts.push(notes[edge]!) - 1
+      edges.push([source, between], [between, target])
+    } else if (loops[edge] === 0) edges.push([source, target])
+  })
+  const [starts, ends] = [0, 1].map((end) => Uint32Array.from(edges, (edge) => edge[end]!))
+  const graph = shapeGraph(new Uint32Array(texts.length), starts!, ends!)
+  const hashes = structureHashes(graph, Float64Array.from(texts, hashText))
+  return hashes.reduce((sum, hash) => (sum + hash) % MODULUS, labels.length).toString(36)
 }

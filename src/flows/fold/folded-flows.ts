@@ -1,28 +1,14 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { groups } from 'd3-array'
 import { OptionError, requireNumbers, requireStage } from '../../core/errors.ts'
-import {
-  count,
-  defineOptions,
-  flag,
-  type OptionsOf,
-  oneOf,
-  optionalText,
-  share,
-} from '../../core/options.ts'
+import { defineOptions, flag, type OptionsOf, oneOf, optionalText } from '../../core/options.ts'
 import { own, rowTable, type StageTable } from '../../core/stage.ts'
 import { moments } from '../../stats/moments.ts'
 import { type FlowColumns, FlowSet } from '../flow-set.ts'
-import { type EdgeNote, type FoldedGraph, logicalOrder } from './folded-graph.ts'
+import type { FoldedGraph } from './fold-graph.ts'
 
 /** Options of `foldFlows`. */
 export const FOLD_OPTIONS = defineOptions({
-  least: count({
-    default: 2,
-    min: 2,
-    unit: 'repetitions',
-    sentence: 'Fewest repetitions that are folded',
-  }),
   log2: flag({
     default: false,
     sentence:
@@ -32,12 +18,6 @@ export const FOLD_OPTIONS = defineOptions({
     default: false,
     sentence:
       'Whether labels lose their hosts first, so that rounds of a loop on different hosts are the same',
-  }),
-  similar: share({
-    default: 1,
-    sentence:
-      'Fold only flows whose repetitions take similar times: the position of a repetition may explain at most this share of the variance of each step’s log times; 1 folds all, 0.14 keeps large effects apart',
-    flag: 'similar <share>',
   }),
   sizeAttribute: optionalText(
     "Root's parameter that sets the number of repetitions, shown instead of ×1024, as in size=320KB",
@@ -53,45 +33,17 @@ export const FOLD_OPTIONS = defineOptions({
 
 export type FoldOptions = OptionsOf<typeof FOLD_OPTIONS>
 
-/** An edge of a folded flow: of its shape, or a loop that the shape cannot hold. */
-interface LogicalEdge {
-  /** Positions in the folded shape. */
-  readonly from: number
-  readonly to: number
-  /** Number among the shape's edges; `null` for a loop, as from one lane to the next. */
-  readonly edge: number | null
-  /** Relation to each repetition that the edge touches, first folded first. */
-  readonly notes: readonly EdgeNote[]
-}
-
 /** Where loops start and end: positions in a folded shape. */
 export interface LoopEnds {
   readonly from: readonly number[]
   readonly to: readonly number[]
 }
 
-/** Folded shapes, and the folded latencies of their requests. */
-export interface FoldedShapes {
-  /** By shape; undefined where nothing repeats. */
-  readonly graphs: readonly (FoldedGraph | undefined)[]
-  /**
-   * By shape, the recorded node that each folded node stands for; undefined where nothing repeats.
-   */
-  readonly sources: readonly (Uint32Array | undefined)[]
-  /**
-   * By shape, the logical edge that each recorded edge became: folded edges numbered as
-   * `logicalOrder` has them. Undefined where nothing repeats.
-   */
-  readonly logicalOf: readonly (Uint32Array | undefined)[]
-  readonly unfinished: number
-  readonly latencyUs: Float64Array
-  readonly latencyOffsets: Uint32Array
-}
-
 interface FoldedParts {
   readonly unfolded: FlowSet
   readonly folding: FoldOptions
-  readonly folded: Pick<FoldedShapes, 'graphs' | 'logicalOf' | 'unfinished'>
+  /** By recorded shape; `null` where nothing repeats. */
+  readonly graphs: readonly (FoldedGraph | null | undefined)[]
 }
 
 /**
@@ -103,15 +55,14 @@ interface FoldedParts {
 export class FoldedFlows extends FlowSet {
   static override readonly madeBy: string = 'folded flows: what foldFlows returns'
   readonly folding: FoldOptions
-  readonly #result: FoldedParts
+  readonly #parts: FoldedParts
   #unfolded: FlowSet | (() => FlowSet)
-  #loops: Map<number, LoopEnds> | undefined
 
-  constructor(columns: FlowColumns, result: FoldedParts) {
-    super(columns, result.unfolded.options, result.unfolded.report)
-    this.folding = result.folding
-    this.#result = result
-    this.#unfolded = result.unfolded
+  constructor(columns: FlowColumns, parts: FoldedParts) {
+    super(columns, parts.unfolded.options, parts.unfolded.report)
+    this.folding = parts.folding
+    this.#parts = parts
+    this.#unfolded = parts.unfolded
   }
 
   get unfolded(): FlowSet {
@@ -126,86 +77,39 @@ export class FoldedFlows extends FlowSet {
    *   these are large
    */
   ofRequests(columns: FlowColumns, select: (recorded: FlowSet) => FlowSet): FoldedFlows {
-    const selected = new FoldedFlows(columns, this.#result)
+    const selected = new FoldedFlows(columns, this.#parts)
     selected.#unfolded = () => select(this.unfolded)
     return selected
   }
 
-  /** Returns the size that a request's root recorded, as its label says it; `undefined` without. */
-  recordedSize(request: number): string | undefined {
-    const { size } = this.labels.get(this.shapes.labels(this.shapeOf[request]!)[0]!)
-    const isRecorded =
-      this.folding.sizeAttribute !== null && size?.startsWith(`${this.folding.sizeAttribute}=`)
-    return isRecorded ? size?.replace(/ #\w+$/, '') : undefined
+  /** Returns the folded structure of a request, `null` where nothing in it repeats. */
+  folded(request: number): FoldedGraph | null {
+    return this.#parts.graphs[this.unfolded.shapeOf[request]!] ?? null
   }
 
-  /** Returns the folded structure of a request, `undefined` where nothing in it repeats. */
-  folded(request: number): FoldedGraph | undefined {
-    return this.#result.folded.graphs[this.#shape(request)]
-  }
-
-  /** Recorded shapes so tangled that the search was broken off: repetitions may be left in them. */
-  get unfinished(): number {
-    return this.#result.folded.unfinished
-  }
-
-  /** Returns the edges of a request: those of its shape in their order, then loops. */
-  logicalEdges(request: number): readonly LogicalEdge[] {
-    const graph = this.folded(request)
-    if (graph === undefined) {
-      const shape = this.shapeOf[request]!
-      const to = this.shapes.to(shape)
-      return Array.from(this.shapes.from(shape), (from, edge) => {
-        return { from, to: to[edge]!, edge, notes: [] }
-      })
-    }
-    let edges = 0
-    return logicalOrder(graph).map((at) => ({
-      from: graph.from[at]!,
-      to: graph.to[at]!,
-      edge: graph.loops[at] === 1 ? null : edges++,
-      notes: graph.notes[at]!,
-    }))
-  }
-
-  /**
-   * Returns, for each recorded edge of a request, its logical edge, as a place in `logicalEdges(request)`; `undefined`
-   * if nothing is folded, so each edge is its own.
-   */
-  logicalOf(request: number): Uint32Array | undefined {
-    return this.#result.folded.logicalOf[this.#shape(request)]
-  }
-
-  /** Returns the loops that requests of a folded shape have, each once. */
+  /** Returns the loops that requests of a folded shape have. */
   loops(shape: number): LoopEnds {
-    this.#loops ??= this.#collectLoops()
-    return this.#loops.get(shape) ?? { from: [], to: [] }
-  }
-
-  #collectLoops(): Map<number, LoopEnds> {
-    const seen = new Set<string>()
-    const found = new Map<number, { from: number[]; to: number[] }>()
-    const once = (key: string) => !seen.has(key) && seen.add(key)
-    for (let request = 0; request < this.size; request++) {
-      const shape = this.shapeOf[request]!
-      if (!once(`${shape} ${this.#shape(request)}`)) continue
-      const graph = this.folded(request)
-      if (graph === undefined) continue
-      const loops = found.get(shape) ?? { from: [], to: [] }
-      found.set(shape, loops)
-      graph.loops.forEach((isLoop, edge) => {
-        const [from, to] = [graph.from[edge]!, graph.to[edge]!]
-        if (isLoop === 0 || !once(`${shape} ${from} ${to} loop`)) return
-        loops.from.push(from)
-        loops.to.push(to)
+    const ends = new Map<string, readonly [number, number]>()
+    const graphs = new Set(Array.from(this.shapeOf, (own, i) => own === shape && this.folded(i)))
+    for (const graph of graphs) {
+      if (!graph) continue
+      const { from, to } = loopsOf(graph)
+      from.forEach((source, loop) => {
+        ends.set(`${source} ${to[loop]}`, [source, to[loop]!])
       })
     }
-    return found
+    return {
+      from: Array.from(ends.values(), ([a]) => a),
+      to: Array.from(ends.values(), ([, b]) => b),
+    }
   }
+}
 
-  #shape(request: number): number {
-    return this.unfolded.shapeOf[request]!
-  }
+export function loopsOf({ from, to, loops }: FoldedGraph): LoopEnds {
+  const first = loops.indexOf(1)
+  return first < 0
+    ? { from: [], to: [] }
+    : { from: [...from.slice(first)], to: [...to.slice(first)] }
 }
 
 /** Flows as they were recorded: those that were folded, or these. */

@@ -62,7 +62,7 @@ export interface DiagnosisProgress {
  * Scenarios are ordered by the certainty that the quantity they change did change between the periods (KS test, tails,
  * χ² of kinds), times the root of the distance that they move the mean response time towards the target's. A cause
  * comes before a scenario that contains it. Their divergence says how much of the change they explain. `significant`
- * distinguishes a cause from chance. A change of load or concurrency may also be a consequence of slowness. Towards a
+ * distinguishes a cause from chance. A change of load may also be a consequence of slowness. Towards a
  * histogram or a wish, the nearest comes first.
  *
  * A wish `{ quantile: 0.99, belowUs: 300_000 }` becomes a profile with the base's latencies up to the

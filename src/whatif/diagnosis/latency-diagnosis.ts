@@ -653,7 +653,7 @@ export const DIAGNOSIS_OPTIONS = defineOptions({
   features: custom<readonly FeatureChoice[] | 'auto'>({
     default: 'auto',
     sentence:
-      "Features that divide requests and calls; 'auto' is host, operation, calls, load, concurrency, attributes with up to 16 values, numbers with many or rare values (cut where slow calls begin), and attributes and events that only some calls of an operation have; also: 'serviceLoad', 'attribute:KEY', 'has:KEY' and 'event:NAME'",
+      "Features that divide requests and calls; 'auto' is host, operation, calls, load, attributes with up to 16 values, numbers with many or rare values (cut where slow calls begin), and attributes and events that only some calls of an operation have; also: 'attribute:KEY', 'has:KEY' and 'event:NAME'",
     accepts: (value) => value === 'auto' || Array.isArray(value),
     expected: "'auto' or a list of features",
     flag: 'features <list>',

@@ -3,9 +3,8 @@ import type { CallForest, IndexedCalls } from '../../calls/call-forest.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { InternalError } from '../../core/errors.ts'
 import { memoized } from '../../core/remembered.ts'
-import { intervalPredecessors } from '../../flows/precedence.ts'
 
-/** Calls that wait for more children are not compared with others: pairs grow with their square. */
+/** A call waits for as many at most, those that take longest: pairs grow with their square. */
 const MAX_NODES = 256
 
 /**
@@ -19,8 +18,8 @@ export interface CallOrder {
   readonly key: number
   /** Names of the awaited children, ascending; several children of one name are numbered by start. */
   readonly nodes: readonly number[]
-  /** Order of nodes, closed; `null` for more than 256 nodes. */
-  readonly precedence: Precedence | null
+  /** Order of nodes, closed. */
+  readonly precedence: Precedence
 }
 
 export interface PeriodOrders {
@@ -34,7 +33,8 @@ export interface PeriodOrders {
 
 /**
  * Finds out how every call ran: all orders that occur, each once, and which call has which. A call waits for a child
- * that is over by its reply, give or take `slackUs`, or the millisecond to which starts of one of the two were cut.
+ * that is over by its reply, give or take `slackUs`, or the millisecond to which starts of one of the two were cut; of
+ * more than 256, for those that take longest.
  */
 export function findCallOrders(
   { paths, forests, resolutionUs }: IndexedCalls,
@@ -44,10 +44,9 @@ export function findCallOrders(
   const keys = new Map<string, number>()
   const known = new Map<string, number>()
 
-  const addOrder = (name: number, nodes: readonly number[], precedence: Precedence | null) => {
+  const addOrder = (name: number, nodes: readonly number[], precedence: Precedence) => {
     const listing = `${name}|${nodes.join()}`
     const key = getOrInsert(keys, listing, () => keys.size)
-    if (precedence === null) return orders.push({ name, key, nodes, precedence }) - 1
     // One or no node has no order.
     const text = nodes.length < 2 ? `${key}` : `${key}|${precedence.bits.join()}`
     return getOrInsert(known, text, () => orders.push({ name, key, nodes, precedence }) - 1)
@@ -72,10 +71,12 @@ export function findCallOrders(
       const first = childOffsets[call]!
       const own = children.subarray(first, childOffsets[call + 1])
       if (own.length === 0) return leafOrder(name)
-      const isAwaited = own.map((child) => (waits(forest, call, child) ? 1 : 0))
-      const awaited = own.filter((_, i) => isAwaited[i] === 1)
+      const waitedFor = own.filter((child) => waits(forest, call, child))
+      const longest = waitedFor.toSorted((a, b) => latencyUs[b]! - latencyUs[a]! || a - b)
+      const isAwaited = new Set(longest.subarray(0, MAX_NODES))
+      const awaited = own.filter((child) => isAwaited.has(child))
       nodeCalls.set(
-        own.filter((_, i) => isAwaited[i] === 0),
+        own.filter((child) => !isAwaited.has(child)),
         first + awaited.length,
       )
       if (awaited.length === 0) return leafOrder(name)
@@ -88,7 +89,6 @@ export function findCallOrders(
         nodeCalls[first + place] = awaited[i]!
       })
       const nodes = listing.map((i) => names[i]!)
-      if (nodes.length > MAX_NODES) return addOrder(name, nodes, null)
       const startUs = Float64Array.from(awaited, (child) => offsetUs[child]!)
       const endUs = startUs.map((us, i) => us + latencyUs[awaited[i]!]!)
       const observed = Precedence.observed(startUs, endUs, slackUs)
@@ -97,35 +97,6 @@ export function findCallOrders(
     return { orderOf, nodeCalls }
   })
   return { orders, periods }
-}
-
-/**
- * Returns the observed order of very many calls, in O(n log n) and the size of the lists that differ. Nodes that wait
- * for the same ones share one list.
- *
- * Pairs that only a chain of overlaps within the slack would imply are kept.
- */
-export function wideOrder(
-  startUs: ArrayLike<number>,
-  endUs: ArrayLike<number>,
-  slackUs: number,
-): WaitGraph {
-  const rows = Array.from(startUs, (_, i) => i)
-  const order = Uint32Array.from(rows).sort(
-    (a, b) => startUs[a]! - startUs[b]! || endUs[a]! - endUs[b]! || a - b,
-  )
-  const sorted = (times: ArrayLike<number>) => Float64Array.from(order, (node) => times[node]!)
-  const places = { startUs: sorted(startUs), endUs: sorted(endUs), slackUs }
-  const followed = new Set<number>()
-  const lists = new Map<readonly number[], readonly number[]>()
-  const predecessors: (readonly number[])[] = new Array(rows.length)
-  intervalPredecessors(places).forEach((list, place) => {
-    const nodes = lists.get(list) ?? list.map((other) => order[other]!)
-    if (!lists.has(list)) for (const node of nodes) followed.add(node)
-    lists.set(list, nodes)
-    predecessors[order[place]!] = nodes
-  })
-  return { order, predecessors, returnPredecessors: rows.filter((node) => !followed.has(node)) }
 }
 
 /** Order of some calls, numbered from 0: which come before which. */

@@ -1,5 +1,5 @@
 // Distances between up to 2,000 orders of one operation: the loops index with `!`.
-import { group as groupBy, sum } from 'd3-array'
+import { group as groupBy, least, sum } from 'd3-array'
 import { type CallForest, callWeights } from '../../calls/call-forest.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, worthOf } from '../../stats/weighted-sample.ts'
@@ -17,21 +17,15 @@ interface ClusterOptions {
 
 interface OrderCluster {
   readonly members: readonly number[]
-  /** The pairs that (nearly) all calls of its orders have, closed; `null` for very wide calls. */
-  readonly precedence: Precedence | null
+  /** The pairs that (nearly) all calls of its orders have, closed. */
+  readonly precedence: Precedence
   /** Orders among `members` that lack some of these pairs: they keep their own order. */
   readonly violators: readonly number[]
   readonly calls: number
 }
 
-/** Limits of orders of one kind, and of words to compare, beyond which leaders take the place of pairs. */
-const MAX_ORDERS = 2000
-const MAX_WORK = 2e8
-const MAX_LEADERS = 256
-
 /**
- * Groups the orders of one name and the same nodes by average linkage, every call counting. Beyond
- * 2,000 orders, each joins the nearest leader instead, the most frequent first. Groups in which only
+ * Groups the orders of one name and the same nodes, the most frequent first. Groups in which only
  * some calls wait for each other are divided again; see `splitByWaiting`.
  *
  * @param members numbers in `orders`
@@ -43,13 +37,10 @@ export function clusterOrders(
   options: ClusterOptions,
 ): OrderCluster[] {
   const { times, similarity } = options
-  const precedences = members.flatMap((order) => orders[order]!.precedence ?? [])
-  if (precedences.length < members.length) {
-    return [{ members, precedence: null, violators: members, calls: sum(calls) }]
-  }
+  const precedences = members.map((order) => orders[order]!.precedence)
   const nodes = orders[members[0]!]!.nodes.length
   const weighed: WeighedOrders = { members, precedences, calls, nodes }
-  const similar = similarGroups(weighed, similarity)
+  const similar = sortedGroups(nearGroups(weighed, similarity), calls)
   const groups =
     times === undefined
       ? similar
@@ -69,87 +60,26 @@ export function clusterOrders(
   })
 }
 
-function similarGroups(orders: WeighedOrders, cut: number): Group[] {
-  const { precedences, calls } = orders
-  const count = precedences.length
-  const work = (count * count * precedences[0]!.bits.length) / 2
-  const groupsOf = count > MAX_ORDERS || work > MAX_WORK ? aroundLeaders : averageLinkage
-  return count === 1 ? [[0]] : sortedGroups(groupsOf(orders, cut), calls)
-}
+/** Most groups that are made, and most of a group's orders that others are compared with. */
+const [MAX_GROUPS, MAX_COMPARED] = [256, 64]
 
-/**
- * Groups by average linkage with chains of nearest neighbors: two that are nearest to each other are joined at once,
- * which gives the same groups as always joining the nearest two of all. O(m²).
- *
- * Source: Murtagh 1983, "A survey of recent advances in hierarchical clustering algorithms", The
- * Computer Journal 26(4):354-359.
- */
-function averageLinkage({ precedences, calls }: WeighedOrders, cut: number): Group[] {
-  const m = precedences.length
-  const distance = new Float64Array(m * m)
-  for (let i = 0; i < m; i++) {
-    for (let j = 0; j < i; j++) {
-      distance[i * m + j] = precedences[i]!.distanceTo(precedences[j]!)
-      distance[j * m + i] = distance[i * m + j]!
-    }
-  }
-  const weight = Float64Array.from(calls)
-  const groups = precedences.map((_, i) => [i])
-  const open = new Set(groups.keys())
-  const done: number[][] = []
-  const chain: number[] = []
-  while (open.size > 0) {
-    if (chain.length === 0) chain.push(open.values().next().value as number)
-    const last = chain[chain.length - 1]!
-    const before = chain[chain.length - 2]
-    let nearest = before ?? -1
-    let least = before === undefined ? Number.POSITIVE_INFINITY : distance[last * m + before]!
-    for (const other of open) {
-      if (other === last || distance[last * m + other]! >= least) continue
-      nearest = other
-      least = distance[last * m + other]!
-    }
-    if (nearest < 0 || least > cut) {
-      // Joins of others bring none nearer: it stays as it is, and so is no neighbour to the rest.
-      done.push(groups[last]!)
-      open.delete(last)
-      chain.length = 0
-      continue
-    }
-    if (nearest !== before) {
-      chain.push(nearest)
-      continue
-    }
-    chain.length -= 2
-    const [a, b] = [last, nearest]
-    const total = weight[a]! + weight[b]!
-    for (const other of open) {
-      const mean =
-        (weight[a]! * distance[a * m + other]! + weight[b]! * distance[b * m + other]!) / total
-      distance[a * m + other] = mean
-      distance[other * m + a] = mean
-    }
-    groups[a]!.push(...groups[b]!)
-    weight[a] = total
-    open.delete(b)
-  }
-  return done
-}
-
-function aroundLeaders({ precedences, calls }: WeighedOrders, cut: number): Group[] {
+/** Each order, the most frequent first, joins the group that it is nearest to on average, or founds one. */
+function nearGroups({ precedences, calls }: WeighedOrders, cut: number): Group[] {
   const byCalls = precedences.map((_, i) => i).sort((a, b) => calls[b]! - calls[a]! || a - b)
   const groups: number[][] = []
   for (const i of byCalls) {
-    let nearest: number[] | undefined
-    let least = Number.POSITIVE_INFINITY
-    for (const group of groups) {
-      const apart = precedences[i]!.distanceTo(precedences[group[0]!]!)
-      if (apart >= least) continue
-      nearest = group
-      least = apart
+    const apart = (group: Group) => {
+      const compared = group.slice(0, MAX_COMPARED)
+      const all = sum(compared, (other) => calls[other])
+      return (
+        sum(compared, (other) => calls[other]! * precedences[i]!.distanceTo(precedences[other]!)) /
+        all
+      )
     }
-    if (nearest === undefined || (least > cut && groups.length < MAX_LEADERS)) groups.push([i])
-    else nearest.push(i)
+    const nearest = least(groups, (one, other) => apart(one) - apart(other))
+    const isFar = nearest === undefined || apart(nearest) > cut
+    if (isFar && groups.length < MAX_GROUPS) groups.push([i])
+    else nearest?.push(i)
   }
   return groups
 }

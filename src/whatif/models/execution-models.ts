@@ -28,12 +28,9 @@ import {
   type OwnTimes,
   ownTimes,
   type PeriodPlans,
-  type Precedence,
-  type WaitGraph,
   type WaitPlan,
   waitGraph,
   waitPlan,
-  wideOrder,
 } from './call-orders.ts'
 import {
   clusterCalls,
@@ -269,13 +266,13 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
  * Learns which of its calls each operation waits for, and in which order.
  *
  * Each call has a maximal model: everything its times say about the order of its children. Calls of one
- * operation with the same children are clustered by average linkage; a cluster's model keeps the pairs
- * that hold in nearly all of its calls. A cluster is divided if some of its calls wait where others do
+ * operation with the same children are clustered, the most frequent order first; a cluster's model keeps the
+ * pairs that hold in nearly all of its calls. A cluster is divided if some of its calls wait where others do
  * not: a call waits where the gap between the end of one child and the start of the next hardly varies.
  * A call that breaks its cluster's model keeps its own. Each period is learned alone: together, work
  * that was parallel and became sequential would look parallel in both.
  *
- * Calls that wait for more than 256 others are not clustered; each keeps its own order.
+ * Of more than 256 calls, one waits for those that take longest.
  *
  * Source: Ostrowski, Mann and Sandler 2011, §3.3; Mann et al., HotCloud 2011. The clustering is a
  * choice of ours: neither says which one they used. Sampled requests count by their weights.
@@ -283,7 +280,7 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
  * @param periods one period's traces, or before and after
  * @param options `slackUs` (default 1): how much a call may overlap the next and still count as over
  *   before it, µs. `similarity` (default 0.3): orders whose sets of pairs are further apart than this
- *   on average, by Jaccard's distance, are different flows; 0 keeps all apart. `share` (default 0.99):
+ *   by Jaccard's distance, are different flows; 0 keeps all apart. `share` (default 0.99):
  *   in which share of a cluster's calls a pair must hold, above 0.5. `service`, `operation`, `caller`:
  *   these calls are the requests, instead of those from outside.
  * @throws FlowdeltaError for an unknown option, traces that are not of spans, or none; OptionError for one out of
@@ -360,25 +357,16 @@ function learnPeriod(
   const modelOfOrder = new Uint32Array(orders.length)
   const planOfOrder = new Uint32Array(orders.length)
   const plans: WaitPlan[] = []
-  const graphOf = (precedence: Precedence | null, order: number): WaitGraph => {
-    if (precedence !== null) return waitGraph(precedence)
-    // No two very wide calls share an order.
-    const first = forest.childOffsets[orderOf.indexOf(order)]!
-    const calls = nodeCalls.subarray(first, first + orders[order]!.nodes.length)
-    const startUs = Float64Array.from(calls, (child) => forest.offsetUs[child]!)
-    const endUs = startUs.map((us, at) => us + forest.latencyUs[calls[at]!]!)
-    return wideOrder(startUs, endUs, options.slackUs)
-  }
   const drafts = clusters.map((cluster) => {
     const { model: id, name, members, violators, precedence, calls } = cluster
-    const graph = graphOf(precedence, members[0]!)
+    const graph = waitGraph(precedence)
     const plan = plans.push(waitPlan(graph)) - 1
     for (const order of members) {
       modelOfOrder[order] = id
       planOfOrder[order] = plan
     }
     for (const order of violators) {
-      planOfOrder[order] = plans.push(waitPlan(graphOf(orders[order]!.precedence, order))) - 1
+      planOfOrder[order] = plans.push(waitPlan(waitGraph(orders[order]!.precedence))) - 1
     }
     const { nodes } = orders[members[0]!]!
     const same = sameFlow(cluster, earlier.get(cluster.key) ?? [], sofar, options)
@@ -420,19 +408,12 @@ function sameFlow(
   { models, clusters }: LearnedSoFar,
   { similarity }: ExecutionModelOptions,
 ): ExecutionModel | undefined {
-  const { precedence } = cluster
   const near = candidates
-    .map((model) => {
-      const other = clusters[model]!
-      const isWide = precedence === null || other.precedence === null
-      const apart = isWide ? 0 : precedence.distanceTo(other.precedence)
-      const isSame = () =>
-        isWide || waitAlike({ ...cluster, precedence }, { ...other, precedence: other.precedence })
-      return { model: models[model]!, apart, isSame }
-    })
+    .map((model) => ({ model, apart: cluster.precedence.distanceTo(clusters[model]!.precedence) }))
     .filter(({ apart }) => apart <= similarity)
     .sort((one, other) => one.apart - other.apart)
-  return near.find(({ isSame }) => isSame())?.model
+  const same = near.find(({ model }) => waitAlike(cluster, clusters[model]!))
+  return same && models[same.model]
 }
 
 /** Returns, by model, the calls that its calls make without waiting, most first. */

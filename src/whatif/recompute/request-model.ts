@@ -1,7 +1,6 @@
 // Runs over every affected call of every what-if: the loops index with `!`.
 
 import type { CallForest } from '../../calls/call-forest.ts'
-import { OptionError } from '../../core/errors.ts'
 import { growingUint32 } from '../../traces/growing-columns.ts'
 import {
   mostNodes,
@@ -46,28 +45,6 @@ export interface ScenarioEffect {
   readonly changes: readonly LatencyChange[]
   /** New weight of each request; null where weights stay. */
   readonly weight: Float64Array | null
-}
-
-/** @throws OptionError unless a change fits a period of `size` calls. */
-function checkChange(change: LatencyChange, size: number): void {
-  const { calls, orders } = change
-  calls.forEach((call, i) => {
-    const previous = i === 0 ? -1 : calls[i - 1]!
-    if (call > previous && call < size) return
-    throw new OptionError(`calls[${i}]`, call, `a row above ${previous} and below ${size}`)
-  })
-  const expected = `${calls.length}, as many as there are calls`
-  if (orders !== undefined && orders.length !== calls.length) {
-    throw new OptionError('orders', `${orders.length} orders`, expected)
-  }
-  for (const name of ['serverUs', 'networkUs', 'preprocessingUs', 'replyUs'] as const) {
-    const timesUs = change[name]
-    if (timesUs !== undefined && timesUs.length !== calls.length) {
-      throw new OptionError(name, `${timesUs.length} values`, expected)
-    }
-    const at = timesUs?.findIndex((us) => Math.abs(us) === Number.POSITIVE_INFINITY) ?? -1
-    if (at >= 0) throw new OptionError(`${name}[${at}]`, timesUs?.[at], 'a finite time')
-  }
 }
 
 /**
@@ -135,9 +112,6 @@ export class RequestModel {
    * Returns the response time of every request after the changes, in µs. If several change the same time of one call,
    * the last one counts, unless it builds on the others (`newTime`). Only changed calls and those above them are
    * computed.
-   *
-   * @throws OptionError for calls that are not ascending rows of this period, arrays that are not
-   *   parallel to them, and infinite times.
    */
   responseTimes(changes: readonly LatencyChange[]): Float64Array {
     const { parent, request } = this.forest
@@ -272,11 +246,7 @@ class StagedChanges {
     this.serverUs = new Float64Array(calls).fill(Number.NaN)
   }
 
-  /**
-   * Returns the first and the last row that is affected.
-   *
-   * @throws OptionError as of `RequestModel.responseTimes`
-   */
+  /** Returns the first and the last row that is affected. */
   stage(changes: readonly LatencyChange[]): { first: number; last: number } {
     // A single change has already applied its `newTime` to the recorded times.
     for (const change of changes)
@@ -312,7 +282,6 @@ class StagedChanges {
     const { calls, serverUs, networkUs, orders } = change
     const { preprocessingUs, replyUs } = this.#ownTimes
     const forest = this.#forest
-    checkChange(change, forest.path.length)
     for (const call of calls) this.#touch(call)
     const shift = (
       newUs: Float64Array | undefined,

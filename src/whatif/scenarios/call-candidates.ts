@@ -2,7 +2,6 @@
 import { bisectRight, cumsum, greatest, group as groupBy, sum } from 'd3-array'
 import type { Finding } from '../../compare/findings/finding.ts'
 import { percent, shortNumber } from '../../core/words.ts'
-import { SPAN_STATUSES } from '../../traces/span-traces.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import {
   type CallGroup,
@@ -370,14 +369,13 @@ function countCandidate(context: CandidateContext, divided: Callees): Candidate[
   const [before, after] = [countsOf(base, divided), countsOf(target, divided)]
   if (before.values.length < least || after.values.length < least) return []
   if (new Set([...before.values, ...after.values]).size < 2) return []
-  const what = { name: groupName(callees), isRetry: isRetry(target, divided) }
   return [
     candidate({
       kind: 'count',
       group,
       key: `count ${callees.paths}`,
       callee: callees.service,
-      title: `${groupTitle(paths, group)} ${countWords(before, after, what)}`,
+      title: `${groupTitle(paths, group)} ${countWords(before, after, groupName(callees))}`,
       changes: (from, to) => (to === null ? [] : countedAs(from, to, divided)),
       evidence: (from, to) => ({
         measured: 'kinds',
@@ -388,74 +386,24 @@ function countCandidate(context: CandidateContext, divided: Callees): Candidate[
   ]
 }
 
-/** Share of callers with the same number of calls that stand for all of them. */
-const NEARLY_ALL = 0.9
-
-/** `calls stock 6 times instead of once`, `now calls audit`, `retries stock in 20 % of its calls`. */
-function countWords(
-  before: CallCounts,
-  after: CallCounts,
-  { name, isRetry }: { readonly name: string; readonly isRetry: boolean },
-): string {
-  const share = (counts: CallCounts, holds: (count: number) => boolean) =>
-    callersOf(counts, holds) / sum(counts.callers)
-  const whole = (part: number) => `${Math.round(100 * part)} %`
-  /** Returns the shares of callers before and after that do something. */
-  const shift = (holds: (count: number) => boolean) => {
-    const [was, now] = [share(before, holds), share(after, holds)]
-    return {
-      was,
-      now,
-      by: now - was,
-      text: `in ${whole(now)} of its calls instead of ${whole(was)}`,
-    }
-  }
-  const [any, several] = [shift((count) => count > 0), shift((count) => count > 1)]
-  if (isRetry && several.by > 0) return `calls ${name} again after it failed, ${several.text}`
-  if (any.was === 0) {
-    return `now calls ${name}${any.now < 1 ? `, in ${whole(any.now)} of its calls` : ''}`
-  }
-  if (any.now === 0) return `no longer calls ${name}`
-  const [usual, usualNow] = [usualCount(before), usualCount(after)]
-  const isUsual = share(before, (count) => count === usual) >= NEARLY_ALL
-  if (usual !== usualNow && isUsual && share(after, (count) => count === usualNow) >= NEARLY_ALL) {
-    return `calls ${name} ${timesText(usualNow)} instead of ${timesText(usual)}`
-  }
-  if (Math.abs(any.by) >= Math.abs(several.by)) return `calls ${name} ${any.text}`
-  const gains = Array.from(new Set(after.values), (count) => ({
-    count,
-    ...shift((one) => one === count),
-  }))
-  const most = greatest(gains, (a, b) => a.by - b.by)
-  if (most !== undefined && most.by >= Math.abs(several.by) / 2) {
-    return `calls ${name} ${timesText(most.count)} ${most.text}`
-  }
-  const [was, now] = [before, after].map((counts) => shortNumber(meanCount(counts)))
-  return `calls ${name} ${now} times on average instead of ${was}`
+/** `calls stock 6 times on average instead of once`, `now calls audit`, `calls disk in 81 % of its calls instead of 19 %`. */
+function countWords(before: CallCounts, after: CallCounts, name: string): string {
+  const mean = ({ values, callers }: CallCounts, of: (count: number) => number) =>
+    sum(values, (count, i) => of(count) * callers[i]!) / sum(callers)
+  const whole = (share: number) => `${Math.round(100 * share)} %`
+  const times = (count: number) => (count === 1 ? 'once' : `${shortNumber(count)} times`)
+  const [was, now] = [mean(before, Number), mean(after, Number)]
+  const [any, anyNow] = [before, after].map((counts) => mean(counts, (count) => Math.min(count, 1)))
+  if (was === 0)
+    return `now calls ${name}${anyNow! < 1 ? `, in ${whole(anyNow!)} of its calls` : ''}`
+  if (now === 0) return `no longer calls ${name}`
+  return any === was && anyNow === now
+    ? `calls ${name} in ${whole(now)} of its calls instead of ${whole(was)}`
+    : `calls ${name} ${times(now)} on average instead of ${times(was)}`
 }
 
 /** Number of calls of each caller, and the number of callers it stands for. */
 type CallCounts = ReturnType<typeof countsOf>
-
-function callersOf({ values, callers }: CallCounts, holds: (count: number) => boolean): number {
-  return sum(values, (count, i) => (holds(count) ? callers[i]! : 0))
-}
-
-function usualCount(counts: CallCounts): number {
-  const all = Array.from(new Set(counts.values), (count) => ({
-    count,
-    callers: callersOf(counts, (one) => one === count),
-  }))
-  return greatest(all, (a, b) => a.callers - b.callers)?.count ?? 0
-}
-
-function meanCount({ values, callers }: CallCounts): number {
-  return sum(values, (count, i) => count * callers[i]!) / sum(callers)
-}
-
-function timesText(count: number): string {
-  return count === 0 ? 'not at all' : count === 1 ? 'once' : `${count} times`
-}
 
 /** Returns the rows of each caller's calls to `callees`, in the order of their starts. */
 function calleesOf({ forest }: RequestModel, { callees }: Callees): (call: number) => number[] {
@@ -484,22 +432,6 @@ function kindsOf(model: RequestModel, divided: Callees): EvidenceSample {
   return samplePerRequest(model.forest, callRows(model.forest, divided.group.paths), (call) =>
     Math.min(calleesOfCall(call).length, MAX_COUNT),
   )
-}
-
-/** Whether most repeated calls follow one that failed. */
-function isRetry(model: RequestModel, divided: Callees): boolean {
-  const { forest } = model
-  const { status } = forest.traces.spans
-  const failed = (call: number) =>
-    [forest.serverSpan[call]!, forest.clientSpan[call]!].some(
-      (span) => span >= 0 && SPAN_STATUSES[status[span]!] === 'error',
-    )
-  const calleesOfCall = calleesOf(model, divided)
-  const countOf = callCounter(forest)
-  const repeats = Array.from(callRows(forest, divided.group.paths), calleesOfCall).flatMap(
-    (calls) => calls.slice(0, -1),
-  )
-  return sum(repeats.filter(failed), countOf) > 0.5 * sum(repeats, countOf)
 }
 
 /** Returns the time that callers of one period save without some of their calls, by caller, in µs. */

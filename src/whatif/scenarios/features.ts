@@ -1,16 +1,10 @@
 // Over all attributes of a period: the loops index with `!`.
-import { greatest, group, rollup, sum } from 'd3-array'
+import { greatest, rollup, sort, sum } from 'd3-array'
 import { type AttributeColumn, AttributeReader, numbersOf } from '../../calls/attribute-columns.ts'
-import {
-  type CallForest,
-  callStartsUs,
-  callWeights,
-  requestStartsUs,
-} from '../../calls/call-forest.ts'
+import { type CallForest, callWeights, requestStartsUs } from '../../calls/call-forest.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
 import { remembered } from '../../core/remembered.ts'
-import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { growRegressionTree } from '../../stats/decision-tree/grow-regression-tree.ts'
 import type { RegressionNode } from '../../stats/decision-tree/tree.ts'
 import { SERIES } from '../../traces/attribute-names.ts'
@@ -19,96 +13,37 @@ import { rowsWhere } from '../../traces/group-rows.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
 import type { ExecutionModel, ExecutionModels } from '../models/execution-models.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
-import { callCounter } from './change-parts.ts'
 
 export const ATTRIBUTE = 'attribute:'
 export const PRESENCE = 'has:'
 export const EVENT = 'event:'
 
-/** Returns a feature that counts other requests, each as often as it weighs, in powers of two. */
-function countFeature(
-  name: string,
-  unit: string,
-  countsOf: (forest: CallForest, order: Uint32Array, startUs: Float64Array) => Float64Array,
-): Feature {
-  return {
-    name,
-    ofRequests({ forest }) {
-      const startUs = requestStartsUs(forest)
-      const order = Uint32Array.from(startUs.keys()).sort(
-        (a, b) => startUs[a]! - startUs[b]! || a - b,
-      )
-      const counts = new Float64Array(order.length)
-      countsOf(forest, order, startUs).forEach((count, at) => {
-        counts[order[at]!] = count
-      })
-      return partitionBy(counts.length, (request) => `${powerOfTwo(counts[request]!)}${unit}`)
-    },
-    ofCalls: null,
-  }
-}
-
 /** µs before a request within which others count as its load. */
 const LOAD_WINDOW_US = 1e6
-
-/** Counts, for each request or call, those that began in the second up to it, including itself; `order` is by start. */
-function recent(
-  order: Uint32Array,
-  startUs: Float64Array,
-  countOf: (row: number) => number,
-): Float64Array {
-  let [first, count] = [0, 0]
-  return Float64Array.from(order, (row) => {
-    count += countOf(row)
-    while (startUs[row]! - startUs[order[first]!]! > LOAD_WINDOW_US) {
-      count -= countOf(order[first++]!)
-    }
-    return count
-  })
-}
 
 /**
  * Load of the system: requests that began in the second up to a request's start, including itself, in powers of two.
  * Unrecorded requests count through those that stand for them.
  */
-const loadFeature = countFeature('load', '/s', ({ weight }, order, startUs) =>
-  recent(order, startUs, (request) => weight[request]!),
-)
-
-/** Returns the number of calls to the same service that began in the second up to each call's start. */
-const serviceLoads = remembered(({ forest, models: { paths } }: RequestModel) => {
-  const loads = new Float64Array(forest.path.length)
-  const startUs = callStartsUs(forest)
-  const byService = group(forest.path.keys(), (call) => paths.service(forest.path[call]!))
-  for (const calls of byService.values()) {
-    const order = Uint32Array.from(calls).sort((a, b) => startUs[a]! - startUs[b]! || a - b)
-    recent(order, startUs, callCounter(forest)).forEach((count, at) => {
-      loads[order[at]!] = count
-    })
-  }
-  return loads
-})
-
-/** Load of a service: calls to it that began in the second up to a call's start. */
-const serviceLoadFeature = callFeature('serviceLoad', (model) => {
-  const loads = serviceLoads(model)
-  return (call) => `${powerOfTwo(loads[call]!)}/s`
-})
-
-/** Number of requests under way when a request began, including itself, in powers of two. */
-const concurrencyFeature = countFeature('concurrency', '', (forest, order, startUs) => {
-  const { requestOffsets, serverUs, weight } = forest
-  const endUs = startUs.map((us, request) => us + serverUs[requestOffsets[request]!]!)
-  const byEnd = ascendingOrder(endUs)
-  let [ended, count] = [0, 0]
-  return Float64Array.from(order, (request, at) => {
-    count += weight[request]!
-    while (ended < at && endUs[byEnd[ended]!]! <= startUs[request]!) {
-      count -= weight[byEnd[ended++]!]!
+const loadFeature: Feature = {
+  name: 'load',
+  ofRequests({ forest }) {
+    const { weight } = forest
+    const startUs = requestStartsUs(forest)
+    const order = sort(startUs.keys(), (request) => startUs[request])
+    const loads = new Float64Array(order.length)
+    let [first, count] = [0, 0]
+    for (const request of order) {
+      count += weight[request]!
+      while (startUs[request]! - startUs[order[first]!]! > LOAD_WINDOW_US) {
+        count -= weight[order[first++]!]!
+      }
+      loads[request] = count
     }
-    return count
-  })
-})
+    return partitionBy(loads.length, (request) => `${powerOfTwo(loads[request]!)}/s`)
+  },
+  ofCalls: null,
+}
 
 /** `1`, `2-3`, `4-7`, …: the power of two a count of at least 1 belongs to, give or take rounding. */
 function powerOfTwo(count: number): string {
@@ -171,22 +106,17 @@ const operationFeature: Feature = {
 
 /**
  * Feature that divides requests: `'host'` that served them; `'operation'` they asked for; `'calls'`, the calls that
- * they make; `'load'`, requests in the second before; `'serviceLoad'`, calls to the same service in the second before;
- * `'concurrency'`, requests under way; `'attribute:KEY'`, the value of an attribute; `'has:KEY'`, whether it has one;
- * `'event:NAME'`, whether such an event happened in it; or `{ attribute, pattern }`, whether an attribute's value fits
- * a pattern.
+ * they make; `'load'`, requests in the second before; `'attribute:KEY'`, the value of an attribute; `'has:KEY'`, whether
+ * it has one; or `'event:NAME'`, whether such an event happened in it.
  */
 export type FeatureChoice =
   | 'host'
   | 'operation'
   | 'calls'
   | 'load'
-  | 'serviceLoad'
-  | 'concurrency'
   | `attribute:${string}`
   | `has:${string}`
   | `event:${string}`
-  | { readonly attribute: string; readonly pattern: RegExp }
 
 /** Features that all traces have; they are tried if none is chosen. */
 export const BUILT_IN_FEATURES: readonly Feature[] = [
@@ -194,7 +124,6 @@ export const BUILT_IN_FEATURES: readonly Feature[] = [
   operationFeature,
   callsFeature,
   loadFeature,
-  concurrencyFeature,
 ]
 
 /** Prefixes of names of features, with the function that makes a feature of the rest of the name. */
@@ -206,18 +135,15 @@ const PREFIXES: readonly (readonly [prefix: string, featureOf: (name: string) =>
 
 /** @throws OptionError for an invalid feature. */
 export function chooseFeature(by: FeatureChoice, option = 'by'): Feature {
-  if (typeof by === 'object' && by !== null && by.pattern instanceof RegExp) {
-    return attributeFeature(by.attribute, { pattern: by.pattern })
-  }
   const named = typeof by === 'string' ? by : ''
   const prefixed = PREFIXES.find(([prefix]) => named.startsWith(prefix) && named !== prefix)
   if (prefixed !== undefined) return prefixed[1](named.slice(prefixed[0].length))
-  const builtIn = [...BUILT_IN_FEATURES, serviceLoadFeature].find(({ name }) => name === by)
+  const builtIn = BUILT_IN_FEATURES.find(({ name }) => name === by)
   if (builtIn !== undefined) return builtIn
   throw new OptionError(
     option,
     by,
-    `'host', 'operation', 'calls', 'load', 'serviceLoad', 'concurrency', 'attribute:KEY', 'has:KEY', 'event:NAME' or { attribute, pattern }`,
+    `'host', 'operation', 'calls', 'load', 'attribute:KEY', 'has:KEY' or 'event:NAME'`,
   )
 }
 
@@ -226,9 +152,9 @@ export function isGiven({ name }: Feature): boolean {
   return name === 'operation' || (name.startsWith(ATTRIBUTE) && !isMonitored(name))
 }
 
-/** Whether slowness may change it by itself: requests that take longer are under way together. */
+/** Whether slowness may change it by itself. */
 export function mayFollow({ name }: Feature): boolean {
-  return ['load', 'serviceLoad', 'concurrency'].includes(name) || isMonitored(name)
+  return name === 'load' || isMonitored(name)
 }
 
 function isMonitored(name: string): boolean {
@@ -238,8 +164,6 @@ function isMonitored(name: string): boolean {
 /** Returns a feature's name in words: `what they call`, `cache.hit`. */
 export function featureWords(feature: string): string {
   if (feature === 'calls') return 'what they call'
-  if (feature === 'concurrency') return 'how many are under way'
-  if (feature === 'serviceLoad') return 'load of the service'
   if (feature.startsWith(PRESENCE)) return `presence of ${feature.slice(PRESENCE.length)}`
   if (feature.startsWith(EVENT)) return `presence of event ${feature.slice(EVENT.length)}`
   return feature.startsWith(ATTRIBUTE) ? feature.slice(ATTRIBUTE.length) : feature
@@ -253,25 +177,18 @@ export function partWords(feature: string, part: string): string {
   if (feature === 'host') return `on host ${part}`
   if (feature === 'calls') return `calling ${part}`
   if (feature === 'operation') return `of ${part}`
-  if (feature === 'load' || feature === 'serviceLoad') return `at a load of ${part}`
-  if (feature === 'concurrency') return `with ${part} under way`
+  if (feature === 'load') return `at a load of ${part}`
   if (feature.startsWith(PRESENCE) || feature.startsWith(EVENT)) {
     const what = featureWords(feature).replace('presence of ', '')
     return `${part === PRESENT ? 'with' : 'without'} ${what}`
   }
   const key = featureWords(feature)
-  // The feature of a pattern is named `KEY~PATTERN` and has three parts.
-  const at = key.indexOf('~')
-  const [name, source] = [key.slice(0, at), key.slice(at + 1)]
-  if (at >= 0 && part === 'fits') return `whose ${name} fits /${source}/`
-  if (at >= 0 && part === 'fits not') return `whose ${name} does not fit /${source}/`
-  if (at >= 0 && part === ABSENT) return `without ${name}`
   return BIN.test(part) ? `with ${key} ${part}` : `with ${key} = ${part}`
 }
 
 /** Something about requests and calls, other than how long they take, by which they can be divided. */
 export interface Feature {
-  /** `host`, `calls`, `load`, `concurrency`, `attribute:cache.hit`. */
+  /** `host`, `calls`, `load`, `attribute:cache.hit`. */
   readonly name: string
   /** Divides the requests of a period. */
   ofRequests(model: RequestModel): Partition
@@ -474,7 +391,7 @@ export function valueFeature(
   // Several rare numbers would become one kind, whatever their order; outcomes have none.
   const isCut = !isKind || (rare.length > 1 && !saysOutcome(key))
   const edges = isCut ? cutsOf(forests, columns, least) : []
-  if (edges.length > 0) return attributeFeature(key, { edges })
+  if (edges.length > 0) return attributeFeature(key, edges)
   return isKind && frequent.length > 1 ? attributeFeature(key) : null
 }
 
@@ -547,21 +464,11 @@ function thresholds(node: RegressionNode): number[] {
 
 /**
  * Returns the value of an attribute: of a call, on its own spans; of a request, on the first of its calls that has it.
- * With a pattern, whether the value (as text) fits it: `fits`, `fits not`, or `absent`.
  */
-function attributeFeature(
-  key: string,
-  { pattern, edges }: { readonly pattern?: RegExp; readonly edges?: readonly number[] } = {},
-): Feature {
-  if (pattern?.global || pattern?.sticky) {
-    throw new OptionError('pattern', pattern, 'a pattern without the flags g and y')
-  }
-  const name = pattern === undefined ? ATTRIBUTE + key : `${ATTRIBUTE}${key}~${pattern.source}`
-  return recordedFeature(name, key, (value) => {
-    if (pattern !== undefined && value === undefined) return ABSENT
+function attributeFeature(key: string, edges: readonly number[] = []): Feature {
+  return recordedFeature(ATTRIBUTE + key, key, (value) => {
     if (value === undefined) return undefined
-    if (edges !== undefined) return binName(Number(value), edges)
-    return pattern === undefined ? String(value) : pattern.test(String(value)) ? 'fits' : 'fits not'
+    return edges.length > 0 ? binName(Number(value), edges) : String(value)
   })
 }
 

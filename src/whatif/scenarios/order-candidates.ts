@@ -227,10 +227,7 @@ const lengthOf = ({ length }: ArrayLike<unknown>) => length
 function callsByModel({ models, period, forest }: RequestModel, { paths }: CallGroup) {
   const { orderOf, modelOf } = models.period(period)
   const orderOfCall = (call: number) => models.orders[orderOf[call]!]!
-  const ordered = callRows(forest, paths).filter((call) => {
-    const { nodes, precedence } = orderOfCall(call)
-    return nodes.length > 1 && precedence !== null
-  })
+  const ordered = callRows(forest, paths).filter((call) => orderOfCall(call).nodes.length > 1)
   const keyOfCall = (call: number) => orderOfCall(call).key
   return groupBy(ordered, keyOfCall, (call) => models.models[modelOf[call]!]!)
 }
@@ -243,11 +240,7 @@ function callsByModel({ models, period, forest }: RequestModel, { paths }: CallG
 export const orderClasses = remembered((models: ExecutionModels): Uint32Array => {
   const classes = Uint32Array.from(models.models, ({ id }) => id)
   const observed = models.forests.flatMap((_, period) =>
-    models
-      .period(period)
-      .clusters.flatMap(({ precedence, ...cluster }) =>
-        precedence === null || precedence.nodes < 2 ? [] : [{ ...cluster, precedence }],
-      ),
+    models.period(period).clusters.filter(({ precedence }) => precedence.nodes > 1),
   )
   for (const alike of group(observed, ({ key }) => key).values()) {
     // The models of most calls stand for their classes.

@@ -15,7 +15,7 @@ const SCALE = new RegExp(
   `^(?:(server|network|preprocessing):)?(?:(${QUOTED})(?:\\s+(${QUOTED}|.+?))?|(.+?))\\s*${SIZE}$`,
 )
 const SHARE = new RegExp(
-  `^(host|calls|load|concurrency|attribute:(?:${QUOTED}|[^=]+))=(${QUOTED}|.+):\\s*(\\d+(?:\\.\\d+)?)\\s*%$`,
+  `^(host|calls|load|attribute:(?:${QUOTED}|[^=]+))=(${QUOTED}|.+):\\s*(\\d+(?:\\.\\d+)?)\\s*%$`,
 )
 const ATTRIBUTE = 'attribute:'
 
@@ -25,7 +25,7 @@ const ATTRIBUTE = 'attribute:'
  * `[PART:]SERVICE[ OPERATION]*FACTOR` makes a service's calls so many times as long, `[PART:]SERVICE[ OPERATION]+10ms`
  * (or `-10ms`; units `us`, `ms`, `s`) so much longer or shorter; PART is `server`, `network` or `preprocessing`, as of
  * `scaleCalls`. `FEATURE=VALUE:90%` makes requests with that value 90 % of all; FEATURE is `host`, `calls`, `load`,
- * `concurrency` or `attribute:KEY`.
+ * or `attribute:KEY`.
  *
  * A name that could be read as part of a form goes between double quotes, service and operation each
  * for itself: `"network:ads" "GET /a*2"*0.5`, `attribute:"k:=v"="a:5%":90%`. Within them `\"`, `\\` and

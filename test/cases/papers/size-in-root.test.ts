@@ -47,23 +47,6 @@ test('a size that is no number of bytes is shown as it is, and unsized requests 
   expect(roots(comparison.with({ sizeAttribute: null }))).toEqual(['INSERT ×3', 'INSERT ×4'])
 })
 
-test('what repeats in other times stays unfolded with similar', () => {
-  const traces = period(
-    some(60, () => ({
-      steps: [
-        ['COPY', 0] as const,
-        ['PART', 10] as const,
-        ['PART', 1000] as const,
-        ['PART', 10] as const,
-      ],
-    })),
-    1,
-  )
-  const comparison = compare(traces, traces, { fold: 'exact' })
-  expect(comparison.categories.nodeCount(0)).toBe(2)
-  expect(comparison.with({ similar: 0.14 }).categories.nodeCount(0)).toBe(4)
-})
-
 test('writes of the data set say 320KB in compare, as they do stage by stage', () => {
   const [before, after] = [
     hdfsTraces({ writes: 30, portions: 5 }),

@@ -1,6 +1,6 @@
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
-import type { FoldOptions } from '../../../src/flows/fold/folded-flows.ts'
+import type { FoldedFlows, FoldOptions } from '../../../src/flows/fold/folded-flows.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
 
 export const folded = (graphs: readonly GraphSketch[], options: Partial<FoldOptions> = {}) =>
@@ -34,3 +34,9 @@ export const fan = (count: number, latencyUs: readonly number[]): GraphSketch =>
   ]).flat(),
   latencyUs,
 })
+
+/** All latencies that were recorded for a folded edge of a request, loops last: one a lane that has it. */
+export function recordedSamples(flows: FoldedFlows, request: number, edge: number): Float64Array {
+  const edgeOf = flows.folded(request)?.edgeOf
+  return flows.unfolded.latencies(request).filter((_, at) => (edgeOf?.[at] ?? at) === edge)
+}

@@ -3,9 +3,9 @@ import { hdfsTraces } from '../../../datasets/hdfs-writes/hdfs-traces.ts'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
+import type { FoldedGraph } from '../../../src/flows/fold/fold-graph.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
-import { expandFlow, recordedSamples } from './expand-flow.ts'
-import { chain, edgesOf, fan, folded, labelsOf } from './fold-fixture.ts'
+import { chain, edgesOf, fan, folded, labelsOf, recordedSamples } from './fold-fixture.ts'
 
 describe('a loop', () => {
   const flows = folded([chain('call', 'a', 'b', 'a', 'b', 'a', 'b', 'reply')])
@@ -16,11 +16,12 @@ describe('a loop', () => {
   })
 
   test('keeps what leads from round to round as a loop that is no edge of the shape', () => {
-    expect(flows.logicalEdges(0).map(({ from, to, edge }) => [from, to, edge])).toEqual([
+    const { from, to, loops } = flows.folded(0) as FoldedGraph
+    expect(Array.from(loops, (isLoop, edge) => [from[edge], to[edge], isLoop])).toEqual([
       [0, 1, 0],
-      [1, 2, 1],
-      [2, 3, 2],
-      [2, 1, null],
+      [1, 2, 0],
+      [2, 3, 0],
+      [2, 1, 1],
     ])
   })
 
@@ -31,9 +32,12 @@ describe('a loop', () => {
     }
     const [request] = [folded([timed])]
     expect(Array.from(request.latencies(0))).toEqual([301, 4020, 5])
-    expect(
-      request.logicalEdges(0).map((_, edge) => [...recordedSamples(request, 0, edge)]),
-    ).toEqual([[1], [20, 4000], [5], [300]])
+    expect([0, 1, 2, 3].map((edge) => [...recordedSamples(request, 0, edge)])).toEqual([
+      [1],
+      [20, 4000],
+      [5],
+      [300],
+    ])
   })
 
   test('may begin with the root', () => {
@@ -56,12 +60,10 @@ describe('a loop', () => {
     const round = ['open', 'read', 'read', 'read', 'read', 'close']
     const nested = folded([chain('call', ...round, ...round, 'reply')])
     expect(labelsOf(nested)).toEqual(['call ×2 ×4', 'open', 'read', 'close', 'reply'])
-    expect(expandFlow(nested, 0).labels).toHaveLength(14)
   })
 
   test('of rounds of different lengths is folded as far as rounds are alike', () => {
     const flows = folded([chain('call', 'open', 'read', 'read', 'open', 'read', 'read', 'read')])
-    expect(expandFlow(flows, 0).labels).toHaveLength(8)
     expect(labelsOf(flows)).toEqual(['call ×2 ×2', 'open', 'read', 'read'])
   })
 })
@@ -86,12 +88,6 @@ describe('equal branches', () => {
       ],
     }
     expect(labelsOf(folded([uneven]))).toEqual(uneven.labels)
-  })
-
-  test('fewer than `least` stay as they are', () => {
-    const branches = [fan(2, [1, 1, 1, 1])]
-    expect(labelsOf(folded(branches, { least: 3 }))).toHaveLength(4)
-    expect(labelsOf(folded(branches, { least: 2 }))).toHaveLength(3)
   })
 })
 
@@ -148,12 +144,7 @@ describe('what tells structures apart', () => {
 describe('wrong options', () => {
   const flows = buildFlows(makeGraphs([chain('call', 'reply')]))
   const wrong: [string, object, string][] = [
-    ['a misspelt name', { leest: 3 }, 'There is no option leest.'],
-    [
-      'repetitions of one',
-      { least: 1 },
-      'Option least is 1. Give a whole number of repetitions, 2 or more.',
-    ],
+    ['a misspelt name', { omitHost: true }, 'There is no option omitHost.'],
     [
       'an unknown unit',
       { sizeUnit: 'miles' },
@@ -169,11 +160,8 @@ describe('wrong options', () => {
 test('flows without repetitions, and no flows at all, stay as they are', () => {
   const flows = folded([chain('call', 'a', 'reply')])
   expect(labelsOf(flows)).toEqual(['call', 'a', 'reply'])
-  expect(flows.folded(0)).toBeUndefined()
-  expect(expandFlow(flows, 0).edges).toEqual([
-    [0, 1],
-    [1, 2],
-  ])
+  expect(flows.folded(0)).toBeNull()
+  expect(edgesOf(flows)).toEqual(['0-1', '1-2'])
   expect(folded([]).size).toBe(0)
 })
 
@@ -183,5 +171,4 @@ test('a loop of 15,000 rounds overflows no stack, nor does one round of 15,000 s
   const steps = Array.from({ length: 15_000 }, (_, i) => `step ${i}`)
   const long = folded([chain('call', ...steps, ...steps, 'reply')])
   expect(labelsOf(long)).toHaveLength(15_002)
-  expect(expandFlow(long, 0).labels).toHaveLength(30_002)
 })

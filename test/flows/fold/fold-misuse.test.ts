@@ -3,7 +3,6 @@ import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { chains, makeGraphs } from '../../make-traces.ts'
-import { expandFlow } from './expand-flow.ts'
 
 const repeated = ['ROOT', 'A', 'B', 'A', 'B', 'A', 'B', 'END']
 const flows = buildFlows(makeGraphs([...chains(repeated, [70]), ...chains(repeated, [70])]))
@@ -21,9 +20,9 @@ test('a root recorded as “ROOT ×3” is another one than ROOT with three roun
 })
 
 test('flows folded twice are those that were recorded, folded by the later options', () => {
-  const twice = foldFlows(foldFlows(flows), { least: 4 })
-  expect(twice.folded(0)).toBeUndefined()
-  expect(expandFlow(foldFlows(foldFlows(flows)), 0).labels.length).toBe(8)
+  const twice = foldFlows(foldFlows(flows), { log2: true })
+  expect(twice.unfolded).toBe(flows)
+  expect(twice.labels.text(twice.shapes.labels(0)[0] as number)).toBe('ROOT ×2–3')
 })
 
 test('flows that are none are refused with what to do', () => {

@@ -43,7 +43,6 @@ describe('what is tried first', () => {
     expect(titles(prepared(before, after).first)).toEqual([
       'mix of requests by cache.hit as after (false 61 % instead of 73 %)',
       'mix of requests by host as after',
-      'mix of requests by how many are under way as after',
       'mix of requests by load as after',
       'mix of requests by what they call as after',
       'network to cart serve cart as after',

@@ -38,10 +38,8 @@ describe('reweightRequests', () => {
     expect(applyScenario(models, scenario).profile.meanUs).toBeCloseTo(540, 9)
   })
 
-  test('several shares at once, and by a pattern', () => {
+  test('several shares at once', () => {
     expect(profileUnder({ by: 'host', shares: { a: 1, b: 0 } }).meanUs).toBeCloseTo(100, 9)
-    const by = { attribute: 'url', pattern: /^\/cart\// }
-    expect(weightOf(profileUnder({ by, shares: { absent: 0.5 } }), 500)).toBeCloseTo(5, 12)
   })
 
   test('the paper: 10 % of 200 ms and 90 % of 50 ms become 20 and 80', () => {
@@ -92,9 +90,7 @@ describe('reweightRequests', () => {
   test('says what requests can be divided by', () => {
     const by = 'color' as 'host'
     expect(() => reweightRequests({ by, shares: { red: 1 } })).toThrow(
-      `Option by is "color". Give 'host', 'operation', 'calls', 'load', 'serviceLoad', 'concurrency', 'attribute:KEY'`,
+      `Option by is "color". Give 'host', 'operation', 'calls', 'load', 'attribute:KEY'`,
     )
-    const sticky = { attribute: 'url', pattern: /x/g }
-    expect(() => reweightRequests({ by: sticky, shares: { fits: 1 } })).toThrow('without the flags')
   })
 })
