@@ -209,11 +209,8 @@ function farRequests(
   const far = Array.from(after).filter((request) => overAll(request) > 0)
   if (far.length > MAX_FAR) return []
   const placeOf = (some: readonly number[]) => commonStep(times, new Set(some), sum(some, excess))
-  // If a service fails, its times and those of its callers are not compared.
-  const failing = greatest(
-    errors.filter(({ kind }) => kind === 'work'),
-    (one) => sum(far, (request) => Number(one.failing.has(request))),
-  )
+  // Times of calls that fail are not compared, nor those of their callers.
+  const failing = greatest(errors, (one) => sum(far, (request) => Number(one.failing.has(request))))
   const keyOf = (request: number) => {
     const place = placeOf([request])
     return place ? stepKey(place) : failing?.failing.has(request) === true
@@ -222,12 +219,13 @@ function farRequests(
   return Array.from(group(far, keyOf)).flatMap(([key, own]): Far | [] => {
     const heldUs = held(own)
     if (key === true) {
-      const { service } = failing!
-      const place = { kind: 'work', service, caller: null, operation: '', strata: [] } as const
+      const { kind, service, callers } = failing!
+      const [caller = null] = kind === 'call' ? callers : []
+      const place = { kind, service, caller, operation: '', strata: [] } as const
       return {
         of: 'requests',
         place: { ...place, heldUs: sum(heldUs.values()) },
-        name: printable(service),
+        name: kind === 'work' ? printable(service) : placeTitle({ kind, service, caller }, ''),
         failing: failing!,
         heldUs,
       }

@@ -234,6 +234,22 @@ test('a few slow requests name the host that all of them ran on, not one that ot
   expect(told((i) => pauses(i) && i % 2 === 0).fewSlow?.condition ?? null).toBeNull()
 })
 
+test('a few calls that their callers give up are told with how many of them fail', () => {
+  const period = (seed: number, isGivenUp: (index: number) => boolean) =>
+    record({ seed, requests: 600, fromUs: seed * 1e10 }, (r) => {
+      const fails = isGivenUp(r.index)
+      const client = { us: [200, fails ? 400_000 : 200], fails } as const
+      return call('web GET', r.about(5000), {}, [call('stock LOOKUP', r.about(3000), { client })])
+    })
+  const { fewSlowText } = compare(
+    period(1, () => false),
+    period(2, (index) => index % 80 === 40),
+  ).findings
+  expect(fewSlowText).toMatch(
+    /^Few but slow: 7 requests took more than 2 times .*, mostly in web → stock, where LOOKUP fails in 7 of 600 calls \(0 of 600 before\)\. /,
+  )
+})
+
 describe('a few slow requests of a quick kind', () => {
   const period = (name: string, waitUs: number, fails = false) => {
     const given = { seed: name.length, requests: 960, everyUs: 250_000, fromUs: LATER_US, name }
