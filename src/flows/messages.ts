@@ -8,7 +8,8 @@ import { Dictionary } from '../traces/dictionary.ts'
 import { entriesWithin } from '../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../traces/growing-columns.ts'
 import { CONSUMER, PRODUCER, type SpanTraces } from '../traces/span-traces.ts'
-import { type ClockOffset, type ClockOffsets, clocksOf } from './clocks/clock-offsets.ts'
+import { clocksOf } from './clocks/calls-between.ts'
+import type { ClockOffset, ClockOffsets } from './clocks/clock-offsets.ts'
 
 /** Messages that requests received: one entry a message, those of a request next to each other. */
 export interface MessageColumns {
@@ -74,14 +75,14 @@ export function flowMessages(
   const offsets = new Uint32Array(flows.recordedIn.length + 1)
   const ways = new Map<string, Way>()
   flows.recordedIn.forEach((recording, request) => {
-    const { spans, services, operations } = recordings[recording]!
+    const { epochNs, spans, services, operations } = recordings[recording]!
     const [label, clock] = [labels[recording]!, clockOf[recording]!]
     for (let at = flows.spanOffsets[request]!; at < flows.spanOffsets[request + 1]!; at++) {
       const receiver = flows.spanRows[at]!
       const startUs = spans.startUs[receiver]!
       for (const [, sender] of sendersOf[recording]!.get(receiver) ?? []) {
         const [from, to] = [names.value(clock[sender]!), names.value(clock[receiver]!)]
-        const aheadUs = ahead(from, to, recording)
+        const aheadUs = ahead(from, to, Number(epochNs) / 1e6 + startUs / 1e3)
         const sinceUs = startUs - spans.startUs[sender]! - (aheadUs || 0)
         const waitUs = sinceUs - spans.durationUs[sender]!
         const service = services.value(spans.service[receiver]!)
@@ -206,16 +207,18 @@ function clocksAhead(offsets: readonly ClockOffset[]) {
   const keyOf = (one: string, other: string) => JSON.stringify([one, other])
   const between = group(offsets, ({ reference, clock }) => keyOf(reference, clock))
   const off = new Set(offsets.flatMap((one) => (one.applied ? [one.reference, one.clock] : [])))
-  return (from: string, to: string, recording: number): number => {
+  return (from: string, to: string, atMs: number): number => {
     if (from === to || off.size === 0) return 0
     const forward = between.get(keyOf(from, to))
     const own = forward ?? between.get(keyOf(to, from)) ?? []
-    const offset = own.find(({ recordings }) => recordings.includes(recording)) ?? own.at(-1)
+    const offset = own.find(({ until }) => atMs <= Date.parse(until)) ?? own.at(-1)
     if (offset === undefined) return off.has(from) || off.has(to) ? Number.NaN : 0
     if (!offset.applied) return 0
     // An offset bounded on one side only may have any size.
     if (!Number.isFinite(offset.residualUs)) return Number.NaN
-    return forward === undefined ? -offset.offsetUs : offset.offsetUs
+    const middleMs = (Date.parse(offset.from) + Date.parse(offset.until)) / 2
+    const aheadUs = offset.offsetUs + (atMs - middleMs) * (offset.driftPpm / 1e3)
+    return forward === undefined ? -aheadUs : aheadUs
   }
 }
 

@@ -27,7 +27,7 @@ export function buildSpanFlows(
   options: FlowOptions,
 ): FlowSet {
   const recordings = nameTargets(given, runs)
-  const found = options.clocks === 'aligned' ? findClockOffsets(recordings) : AS_RECORDED
+  const found = options.clocks === 'aligned' ? findClockOffsets(recordings, { runs }) : AS_RECORDED
   const { resolution, cuts } = commonResolution(recordings)
   const calls = recordings.map((traces, i) => indexSpanCalls(traces, found.bySpan[i], cuts[i]))
   const names = nameCalls(recordings)

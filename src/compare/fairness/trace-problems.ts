@@ -1,6 +1,6 @@
 import { rollup, sum } from 'd3-array'
-import { counted, formatDuration, grouped } from '../../core/words.ts'
-import type { ClockOffset } from '../../flows/clocks/clock-offsets.ts'
+import { counted, formatDuration, grouped, printable } from '../../core/words.ts'
+import type { ClockMove, ClockOffset } from '../../flows/clocks/clock-offsets.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { median } from '../../stats/quantile.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
@@ -111,10 +111,12 @@ function usualSpans(traces: readonly RootedTrace[]): Map<number, number> {
 }
 
 /**
- * Warns if spans reach outside parents on other hosts in differing shares of
+ * Warns if a clock moved between the periods, or if spans reach outside parents on other hosts in differing shares of
  * traces, corrected or not. With equal shares, findings rest on durations, which clocks do not affect.
  */
 export function clockSkew({ before, after, flows }: ComparedPeriods): ComparisonWarning[] {
+  const moved = flows.clocks?.moved ?? null
+  if (moved?.isTold) return movedWarning(moved)
   const corrected = flows.clocks?.applied ?? []
   const [outsideBefore, outsideAfter] = flows.clocks?.outsideTraces ?? []
   const affected = {
@@ -136,6 +138,20 @@ export function clockSkew({ before, after, flows }: ComparedPeriods): Comparison
       'Trust findings more than single edges between hosts: they compare durations, and both ways ' +
       'of a call together. `comparison.flows.clocks` and `traces.quality().issues` show how far ' +
       'off clocks are.',
+  })
+}
+
+function movedWarning({ clock, byUs }: ClockMove): ComparisonWarning[] {
+  const [there, back] = byUs > 0 ? ['later', 'earlier'] : ['earlier', 'later']
+  const time = formatDuration(Math.abs(byUs))
+  return warning('clock-skew', {
+    finding:
+      `Between the periods, the clock of ${printable(clock)} moved ${byUs > 0 ? 'forward' : 'back'} by ${time}: ` +
+      `calls to it begin ${time} ${there} and end ${time} ${back}.`,
+    effect:
+      'Nothing but a clock does that to all calls to it, and the opposite to all that it makes. They are compared as ' +
+      'if it had not moved.',
+    answer: 'Synchronize the clocks of hosts. `clocks: recorded` compares times as recorded.',
   })
 }
 

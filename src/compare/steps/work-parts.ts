@@ -178,7 +178,8 @@ export function wayParts(
   ways: readonly Way[],
   requests: readonly number[],
 ): WayParts | null {
-  if ((flows.clocks?.applied ?? []).length > 0) return null
+  const { applied = [], moved = null } = flows.clocks ?? {}
+  if (applied.length > 0 || moved !== null) return null
   const visits = allVisits(flows)
   const callsOfShape = memoized((shape: number) => callsOf(visits.get(shape)!, ways))
   const times = new Map<string, readonly [before: Times, after: Times]>()

@@ -1,0 +1,278 @@
+// Runs once for some calls: the loops index with `!`.
+import { greatest, mean, range } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
+import { ksTwoSample } from '../../stats/ks-two-sample.ts'
+import { quantile } from '../../stats/quantile.ts'
+import { CONSUMER, PRODUCER, type SpanTraces } from '../../traces/span-traces.ts'
+import type { CallsBetween } from './calls-between.ts'
+
+/** A clock, or those of a service, that moved against all others between the periods. */
+export interface MovedClock {
+  /** Its number among the ends. */
+  readonly end: number
+  /** How much farther ahead it is after. */
+  readonly byUs: number
+  /** Standard error of the move. */
+  readonly errorUs: number
+  /** The same for the callee of each pair of its calls, against the caller. */
+  readonly ofPairs: ReadonlyMap<string, number>
+}
+
+/** Clock, or service, of each span of a recording. */
+type Ends = Uint32Array
+
+/** Most calls that are looked at, evenly spread: in all, and of a pair and period. */
+const MAX_CALLS = 200_000
+const MAX_OF_PAIR = 2000
+/** Fewest calls of two operations in either period that tell a move. */
+const MIN_CALLS = 20
+/** A move is this many standard errors. */
+const SURE = 5
+/** Largest share of a move that other clocks may have moved by. */
+const MAX_OTHER = 0.1
+/** Below this p, corrected, ways are no longer alike once they are moved. */
+const ALIKE_LEVEL = 0.01
+
+/** Times from the start of a caller to that of its callee, and from the end of the callee to that of the caller. */
+interface Ways {
+  readonly there: number[]
+  readonly back: number[]
+}
+
+/** Calls from one end to another by the operations on either side. */
+interface Pair {
+  readonly caller: number
+  readonly callee: number
+  readonly calls: [before: number, after: number]
+  readonly strata: Map<string, readonly [Ways, Ways]>
+}
+
+interface PairMove extends Pick<Pair, 'caller' | 'callee'> {
+  /** How much farther ahead of its caller the callee is after. */
+  readonly byUs: number
+  readonly errorUs: number
+  /** Whether nothing but the move tells the ways of the periods apart. */
+  readonly isAll: boolean
+}
+
+/** Lead of `clock` over `reference` at each call that is corrected, 0 elsewhere, and its greatest possible error. */
+export interface Corrections {
+  readonly offsetUs: Float64Array
+  readonly doubtUs: Float64Array
+}
+
+interface Moving {
+  /** Clocks of spans by recording, or their services if these move with all their clocks. */
+  readonly ends: readonly Ends[]
+  /** Number of recordings of before. */
+  readonly runs: number
+}
+
+/**
+ * Corrects the calls to and from the clock that moved between the periods, if one did: those after, as if it were where
+ * it was before; those before, if they alone are corrected already. `isWithin` says that none was, because they lie
+ * within their callers.
+ */
+export function moveBack(
+  periods: readonly SpanTraces[],
+  calls: CallsBetween,
+  { corrections, ...moving }: Moving & { readonly corrections: Corrections },
+): (MovedClock & { readonly isWithin: boolean }) | null {
+  const moved = movedClock(periods, calls, moving)
+  if (moved === null) return null
+  const { ends, runs } = moving
+  const { firstOf, pairs, period, span, direction } = calls
+  const { offsetUs, doubtUs } = corrections
+  // By how much farther ahead of its caller a callee is after.
+  const aheadUs = Float64Array.from(span, (callee, call) => {
+    const own = ends[period[call]!]!
+    const [to, from] = [own[callee]!, own[periods[period[call]!]!.spans.parent[callee]!]!]
+    const sign = Number(to === moved.end) - Number(from === moved.end)
+    return moved.ofPairs.get(pairKey(from, to)) ?? sign * moved.byUs
+  })
+  const isBefore = (call: number) => period[call]! < runs
+  const isCorrected = (inBefore: boolean) =>
+    offsetUs.some((us, call) => us !== 0 && aheadUs[call] !== 0 && isBefore(call) === inBefore)
+  const [inBefore, inAfter] = [isCorrected(true), isCorrected(false)]
+  const asBefore = !inBefore || inAfter
+  pairs.forEach((_, pair) => {
+    const own = range(firstOf[pair]!, firstOf[pair + 1]!).filter((call) => aheadUs[call] !== 0)
+    const [base, others] = [true, false].map((is) =>
+      own.filter((call) => (isBefore(call) === asBefore) === is),
+    ) as [number[], number[]]
+    const [baseUs, otherUs] = [base, others].map((some) => mean(some, (call) => offsetUs[call]!))
+    if (baseUs === undefined || otherUs === undefined) return
+    for (const call of others) {
+      const us = asBefore ? aheadUs[call]! : -aheadUs[call]!
+      // Keeps how they drift.
+      offsetUs[call]! += baseUs - otherUs + direction[call]! * us
+      doubtUs[call] = moved.errorUs
+    }
+  })
+  return { ...moved, isWithin: !inBefore && !inAfter }
+}
+
+/**
+ * Finds the one clock that moved between the periods. A clock that moves makes all ways to it longer by one time and
+ * all ways back shorter by the same; ways from it change the other way round. Nothing else does that to each operation
+ * of each caller and to each that it calls, and leaves the spread of these times as it was. Returns `null` if no clock
+ * or several moved, and if ways changed otherwise, too.
+ */
+function movedClock(
+  periods: readonly SpanTraces[],
+  calls: CallsBetween,
+  { ends, runs }: Moving,
+): MovedClock | null {
+  if (runs === 0 || runs >= periods.length) return null
+  const moves = pairsOf(periods, calls, { ends, runs }).flatMap((pair) => moveOf(pair) ?? [])
+  const isSure = ({ byUs, errorUs }: PairMove) => Math.abs(byUs) > SURE * errorUs
+  const largest = greatest(
+    moves.filter((move) => move.isAll && isSure(move)),
+    ({ byUs }) => Math.abs(byUs),
+  )
+  if (largest === undefined) return null
+  const { caller, callee, byUs, errorUs } = largest
+  const movedBy = (end: number, moveUs: number): MovedClock | null => {
+    const isOf = (move: PairMove) => move.callee === end || move.caller === end
+    const isOne = moves.every((move) => {
+      if (!isOf(move)) return !isSure(move) || Math.abs(move.byUs) <= MAX_OTHER * Math.abs(moveUs)
+      const apartUs = Math.abs(move.byUs - (move.callee === end ? moveUs : -moveUs))
+      return move.isAll && apartUs <= SURE * Math.hypot(move.errorUs, errorUs)
+    })
+    const own = moves.filter(isOf)
+    const ofPairs = new Map(own.map(({ caller, callee, byUs }) => [pairKey(caller, callee), byUs]))
+    return isOne ? { end, byUs: moveUs, errorUs, ofPairs } : null
+  }
+  return movedBy(callee, byUs) ?? movedBy(caller, -byUs)
+}
+
+function pairKey(caller: number, callee: number): string {
+  return `${caller} ${callee}`
+}
+
+/** Returns the calls between ends, and the ways of some of them. */
+function pairsOf(
+  periods: readonly SpanTraces[],
+  { period, span }: CallsBetween,
+  { ends, runs }: Moving,
+): Pair[] {
+  const pairs = new Map<string, Pair>()
+  const pairAt = (call: number) => {
+    const [recording, callee] = [period[call]!, span[call]!]
+    const [own, { spans }] = [ends[recording]!, periods[recording]!]
+    const [to, from] = [own[callee]!, own[spans.parent[callee]!]!]
+    return from === to
+      ? undefined
+      : getOrInsert(pairs, pairKey(from, to), (): Pair => {
+          return { caller: from, callee: to, calls: [0, 0], strata: new Map() }
+        })
+  }
+  const side = (call: number) => (period[call]! < runs ? 0 : 1)
+  // Whoever does not wait tells nothing of the way back.
+  const isWaitedFor = (call: number) => {
+    const { kind, followsFrom, parent, durationUs } = periods[period[call]!]!.spans
+    const [callee, caller] = [span[call]!, parent[span[call]!]!]
+    const isMessage = kind[callee] === CONSUMER || kind[caller] === PRODUCER
+    return followsFrom[callee] === 0 && !isMessage && durationUs[callee]! <= durationUs[caller]!
+  }
+  const step = Math.ceil(span.length / MAX_CALLS)
+  for (let call = 0; call < span.length; call += step) {
+    const pair = pairAt(call)
+    if (pair !== undefined) pair.calls[side(call)]++
+  }
+  const seen = new Map<Pair, [number, number]>()
+  for (let call = 0; call < span.length; call += step) {
+    const pair = pairAt(call)
+    if (pair === undefined || !isWaitedFor(call)) continue
+    const every = Math.ceil(pair.calls[side(call)] / MAX_OF_PAIR)
+    const counts = getOrInsert(seen, pair, () => [0, 0] as [number, number])
+    if (counts[side(call)]++ % every !== 0) continue
+    const traces = periods[period[call]!]!
+    const { parent, startUs, durationUs } = traces.spans
+    const [callee, caller] = [span[call]!, parent[span[call]!]!]
+    const key = [caller, callee].map((one) => operationOf(traces, one)).join('\n')
+    const ways = getOrInsert(pair.strata, key, () => [newWays(), newWays()] as const)
+    const thereUs = startUs[callee]! - startUs[caller]!
+    const own = ways[side(call)]
+    own.there.push(thereUs)
+    own.back.push(durationUs[caller]! - durationUs[callee]! - thereUs)
+  }
+  return [...pairs.values()]
+}
+
+function newWays(): Ways {
+  return { there: [], back: [] }
+}
+
+function operationOf({ spans, services, operations }: SpanTraces, span: number): string {
+  return `${services.value(spans.service[span]!)} ${operations.value(spans.operation[span]!)}`
+}
+
+/** Returns how far the clocks of a pair moved; `null` where too few calls tell. */
+function moveOf({ strata, caller, callee }: Pair): PairMove | null {
+  const known = [...strata.values()].filter((ways) =>
+    ways.every(({ there }) => there.length >= MIN_CALLS),
+  )
+  if (known.length === 0) return null
+  const sorted = known.map(([before, after]) => ({
+    there: [ascending(before.there), ascending(after.there)] as const,
+    back: [ascending(before.back), ascending(after.back)] as const,
+  }))
+  const errorUs = Math.min(
+    ...sorted.map(({ there, back }) => Math.hypot(errorOf(there), errorOf(back)) / 2),
+  )
+  const tickUs = tickOf(known.flat())
+  const candidates = new Set(
+    sorted
+      .flatMap(({ there, back }) => [...shiftsOf(there), ...shiftsOf(back).map((us) => -us)])
+      .map((us) => tickUs * Math.round(us / tickUs)),
+  )
+  const fitOf = (byUs: number) =>
+    Math.min(...sorted.flatMap(({ there, back }) => [alikeP(there, byUs), alikeP(back, -byUs)]))
+  const fits = Array.from(candidates.add(0), (byUs) => ({ byUs, p: fitOf(byUs) }))
+  const { byUs, p } = greatest(fits, (a, b) => a.p - b.p || Math.abs(b.byUs) - Math.abs(a.byUs))!
+  const isAll = p * 2 * known.length >= ALIKE_LEVEL
+  return { caller, callee, isAll, byUs, errorUs: Math.max(errorUs, tickUs / Math.sqrt(12)) }
+}
+
+type Two = readonly [before: Float64Array, after: Float64Array]
+
+function ascending(times: readonly number[]): Float64Array {
+  return Float64Array.from(times).sort()
+}
+
+/** Shares at which times are compared: one of them lies where few times are far apart. */
+const SHARES = range(0.05, 0.96, 0.05)
+
+function shiftsOf([before, after]: Two): number[] {
+  return SHARES.map((share) => quantile(after, share) - quantile(before, share))
+}
+
+/** Returns p that times are alike once those after are moved back. */
+function alikeP([before, after]: Two, byUs: number): number {
+  const moved = after.map((us) => us - byUs)
+  return ksTwoSample(before, moved, { sorted: true }).p
+}
+
+/** Ratio of the standard error of a median to that of a mean of normal values, by their quartiles. */
+const MEDIAN_ERROR = 1.2533 / 1.349
+
+/** Returns the standard error of the shift of a median. */
+function errorOf(times: Two): number {
+  const errors = times.map(
+    (own) => (MEDIAN_ERROR * (quantile(own, 0.75) - quantile(own, 0.25))) / Math.sqrt(own.length),
+  )
+  return Math.hypot(...errors)
+}
+
+/** Grids that coarse clocks cut times to, in µs; else these are of whole nanoseconds. */
+const TICKS_US = [1000, 1]
+const NS_US = 1e-3
+
+/** Returns the coarsest tick that all ways there, or all ways back, are a multiple of. */
+function tickOf(ways: readonly Ways[]): number {
+  const areWhole = (times: readonly (readonly number[])[], tickUs: number) =>
+    times.every((own) => own.every((us) => Math.abs(us - tickUs * Math.round(us / tickUs)) < NS_US))
+  const [there, back] = [ways.map((own) => own.there), ways.map((own) => own.back)]
+  return TICKS_US.find((tickUs) => areWhole(there, tickUs) || areWhole(back, tickUs)) ?? NS_US
+}
