@@ -16,11 +16,6 @@ export interface CountsTest {
   readonly p: number
 }
 
-export interface CountsOptions extends StretchOptions {
-  /** Duration of levels; default `false`. */
-  readonly lasts?: 'flicker' | false
-}
-
 /** Fewest chances taken, or left, for the normal approximation; with fewer, counts are tested exactly. */
 const MIN_EXPECTED = 5
 
@@ -34,10 +29,10 @@ const MIN_EXPECTED = 5
  */
 export function compareCounts(
   all: readonly (readonly ChoiceCounts[])[],
-  { perRun = BLOCKS, pairs = null, lasts = false, steady = false }: CountsOptions = {},
+  { perRun = BLOCKS, pairs = null, steady = false }: StretchOptions = {},
 ): CountsTest[] {
   const sums = all.map((strata) => sumCounts(strata, { perRun, pairs, steady }))
-  const design = designEffects(sums, { lasts, ...(steady && { maxShared: 1 }) })
+  const design = designEffects(sums, { lasts: false, ...(steady && { maxShared: 1 }) })
   return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
     const effect = design.effects[i] as number
     const df = effect ** 2 / ((effect - 1) ** 2 / (design.df[i] as number))

@@ -552,7 +552,6 @@ export function testScenarios(
     const tests = compareChoices(
       all.flat().map((counts) => ({ strata: [counts] })),
       { perRun: BLOCKS, runs: 1, pairs: stretches.pairs },
-      { lasts: stretches.pairs === 'time' ? false : 'flicker' },
     )
     let at = 0
     return all.map((own) => bonferroni(own.map(() => tests[at++]!.p)))
