@@ -91,7 +91,7 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
     ),
     causes: listOf(TEXT).from(
       ({ diagnosis }) => diagnosis.causes,
-      'What sets requests with the same work apart.',
+      'Differences that put requests with the same work into several categories.',
     ),
     remedies: listOf(REMEDY).from(({ diagnosis }) => diagnosis.remedies, 'Best first.'),
     leftOut: listOf(

@@ -432,7 +432,7 @@ function sameRequests(flows: FlowSet, rebuilt: FlowSet): FlowSet | undefined {
   return selectRequests(rebuilt, { before, after })
 }
 
-/** What sets requests with the same work apart. */
+/** Difference that puts requests with the same work into several categories. */
 export type ExplosionPart = 'host' | 'thread' | 'concurrency order' | 'loop counts' | 'ids in names'
 
 const CAUSE_WORDS: Readonly<Record<ExplosionPart, string>> = {

@@ -196,7 +196,7 @@ class NodePairing {
       ...this.b.edges.map(({ from, to }) => ({ from: this.unionOfB(from), to: this.unionOfB(to) })),
     ]
     const below = group(edges, ({ from }) => from)
-    // In the union's numbering, of which some do not occur.
+    // By the union's numbers; not every number has a node.
     const waiting = new Uint32Array(this.a.labels.length + this.b.labels.length)
     for (const { to } of edges) addAt(waiting, to, 1)
     const ready = Array.from(waiting.keys()).filter((node) => waiting[node] === 0)

@@ -61,8 +61,8 @@ const MIN_SHARE = 0.05
 /**
  * Finds requests far outside a mode of their category's response times (cache hits and misses are two modes, for
  * example): beyond Tukey's outer fence of the mode's logarithms (upper quartile and three interquartile ranges), and
- * before the next mode. With `counts: 'weighted'`, a request counts as often as its sampling weight says; the size of a
- * category is its number of recorded requests.
+ * before the next mode. With `counts: 'weighted'`, a request counts its sampling weight; the size of a category is its
+ * number of recorded requests.
  *
  * Source: Sambasivan 2013, §2.4, §6.1.1 and §7.6.1, which ask for tails; the fence is our own.
  */

@@ -1,4 +1,4 @@
-// Runs once a message, of which there may be hundreds of millions: the loops index with `!`.
+// Runs once a message, and there may be hundreds of millions: the loops index with `!`.
 import { bisector, max, min, sum } from 'd3-array'
 import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'

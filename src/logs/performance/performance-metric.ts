@@ -272,7 +272,7 @@ export interface MetricTail {
   readonly metric: PerformanceMetric
   /** Whether the tail of a class, or of both together, is heavy. */
   readonly isHeavy: boolean
-  /** What to do about a heavy tail, in a sentence; empty without one. */
+  /** Advice for a heavy tail, as a sentence; empty if the tail is not heavy. */
   readonly suggestion: string
 }
 

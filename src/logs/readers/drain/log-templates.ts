@@ -245,11 +245,11 @@ interface MessageGroup {
   readonly example: string
 }
 
-/** Leading tokens by which groups are told apart. */
+/** Number of first tokens that divide messages into groups. */
 const LEADING_TOKENS = 2
 /** Share of tokens that a message has in common with the group it joins. */
 const MIN_SIMILARITY = 0.5
-/** Most tokens that are told apart at one place; later ones are wildcards. */
+/** Most different tokens at one place; further ones count as wildcards. */
 const MAX_BRANCHES = 100
 /** Most groups; later messages that fit none have no template. */
 const MAX_GROUPS = 10_000
