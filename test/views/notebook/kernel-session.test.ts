@@ -186,9 +186,13 @@ test.each([
   async (_, code, what) => {
     const { status, messages } = await kernel.execute(`{ const t0 = Date.now(); ${code} }`, 60_000)
     expect(status).toBe('ok')
-    const [first, ...more] = progressIn(messages)
-    expect(first).toBe(`${what}: 2 s`)
-    expect(more).toEqual([`${what}: 3 s`, ''])
+    // A busy machine may leave out a second or add one; what is said stays as it is.
+    const said = progressIn(messages)
+    const seconds = said.slice(0, -1).map((text) => Number(/(\d+) s$/.exec(text)?.[1]))
+    expect(seconds.length).toBeGreaterThan(0)
+    expect(Math.min(...seconds)).toBeGreaterThanOrEqual(2)
+    expect([...new Set(seconds)].sort((one, other) => one - other)).toEqual(seconds)
+    expect(said).toEqual([...seconds.map((second) => `${what}: ${second} s`), ''])
   },
 )
 

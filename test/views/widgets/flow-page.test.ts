@@ -129,6 +129,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     await page.getByRole('button', { name: 'On by one difference' }).click()
     await page.locator('.fd-code', { hasText: 'at: 0.5' }).waitFor()
     await page.getByRole('button', { name: 'Before', exact: true }).click()
+    await page.getByRole('button', { name: 'Before', exact: true, pressed: true }).waitFor()
     const started = Date.now()
     await page.getByRole('button', { name: 'Play' }).click()
     await page.locator('.fd-code', { hasText: /at: 1\b/ }).waitFor()

@@ -1,5 +1,5 @@
 import { sum } from 'd3-array'
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
 import { Button, Choice, Select, StateCode } from '../../drawing/controls.tsx'
 import { Caption, Figure, STILL_WIDTH, StillGroup, useIsStill } from '../../drawing/figure.tsx'
@@ -43,7 +43,7 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
   const [until, setUntil] = useState<number | null>(null)
   const [speed, setSpeed] = useState(1)
   const isPlaying = until !== null
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (until === null) return
     const first = at >= until ? 0 : at
     const count = Math.max(1, stages)
