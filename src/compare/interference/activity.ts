@@ -1,36 +1,34 @@
-// Runs once a span of a request: the loops index with `!`.
-import { max, sum } from 'd3-array'
+// Runs once a span of a request, and once a meeting of two: the loops index with `!`.
+import { max } from 'd3-array'
 import { spanTimes } from '../../calls/span-times.ts'
-import { allVisits, type ShapeVisits } from '../../calls/visits.ts'
+import { allVisits } from '../../calls/visits.ts'
 import { memoized } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { NS } from '../../flows/span-tree.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
-import { groupRows, rowsWhere } from '../../traces/group-rows.ts'
+import { groupRows } from '../../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { ResourceUses } from '../segments/request-columns.ts'
 
 /** Something that requests may share: `'service'`, `'host'`, or an attribute such as `lock.name`. */
 export type Shared = string
 
-export interface Activity {
-  readonly request: Uint32Array
+/** Stretches of time at places. */
+export interface Stretches {
   /** Service, host or resource, with its recording. */
   readonly place: Uint32Array
-  readonly kind: Uint32Array
   readonly startUs: Float64Array
   readonly endUs: Float64Array
+}
+
+/** Where requests were, and when: one row a visit. */
+export interface Activity extends Stretches {
+  readonly request: Uint32Array
+  readonly kind: Uint32Array
   /** When the visit was asked for and answered, as its caller saw it. */
   readonly askedUs: Float64Array
   readonly answeredUs: Float64Array
-}
-
-interface Activities {
-  readonly of: ReadonlyMap<Shared, Activity>
-  /** Service and host of every visit, whether or not its times were read; no hosts where one has none. */
-  readonly services: Uint32Array
-  readonly hosts: Uint32Array
 }
 
 /** Names a kind of visit: equal for the same operation of a service, called by the same one. */
@@ -38,19 +36,19 @@ export function kindOf(service: string, operation: string, callingOperation: str
   return JSON.stringify([service, operation, callingOperation])
 }
 
+/** A visit of a shape; `host` is empty where none is recorded. */
 interface Stay {
   readonly kind: number
   readonly span: number
   readonly atCaller: number
-  readonly service: number
-  /** `NO_HOST` for none. */
-  readonly host: number
+  readonly service: string
+  readonly host: string
 }
 
 /**
- * Reads where requests were, and when: at services, on hosts, and with shared things that attributes name, from the
- * first span of the visit that names it to the last (a lock, for example). For services and hosts, reads only kinds of
- * visits that occur where calls of `called` kinds are.
+ * Reads where the chosen requests were, and when: at services, on hosts, and with shared things that attributes name,
+ * from the first span of the visit that names it to the last (a lock, for example). For services and hosts, reads only
+ * kinds of visits that occur where calls of `called` kinds are.
  */
 export function activitiesOf(
   flows: FlowSet,
@@ -65,328 +63,208 @@ export function activitiesOf(
     readonly kinds: Dictionary
     readonly called: ReadonlySet<number>
   },
-): Activities {
-  const places = new Dictionary()
-  const visits = allVisits(flows)
-  const shapes = staysByShape(flows, { kinds, places, called })
+): ReadonlyMap<Shared, Activity> {
   const spans = spanTimes(flows)
-  // A snapshot may carry the latencies of some requests only.
-  const isRead = (request: number) => chosen[request] !== 0 && spans.of(request).length > 0
-  const requests = rowsWhere(flows.size, isRead)
-  const sizeOf = (which: 'all' | 'near') =>
-    sum(requests, (one) => shapes.get(flows.shapeOf[one]!)![which].length)
-  const services = new Uint32Array(sizeOf('all'))
-  const hosts = new Uint32Array(services.length)
-  const near = newActivity(sizeOf('near'))
-  const nearHosts = new Uint32Array(near.place.length)
-  const ofResources = new Map<Shared, ReturnType<typeof newColumns>>()
-  let [visit, row, use] = [0, 0, 0]
-  for (const request of requests) {
+  const visits = allVisits(flows)
+  const stays = staysByShape(flows, kinds)
+  const isNear = nearKinds(stays, called)
+  const places = new Dictionary()
+  const columnsOf = memoized((_: Shared) =>
+    growingColumns({
+      ...({ request: 'u32', place: 'u32', kind: 'u32' } as const),
+      ...({ startUs: 'f64', endUs: 'f64', askedUs: 'f64', answeredUs: 'f64' } as const),
+    }),
+  )
+  const found = new Set<Shared>(['service', 'host'])
+  let use = 0
+  for (let request = 0; request < flows.size; request++) {
+    const times = spans.of(request)
+    // A snapshot may carry the latencies of some requests only.
+    if (chosen[request] === 0 || times.length === 0) continue
     const shape = flows.shapeOf[request]!
-    const { visits: own, visitOf } = visits.get(shape)!
-    const stays = shapes.get(shape)!
-    const recording = flows.recordedIn[request]!
-    const requestUs = flows.startUs[request]!
-    const placeIn = (place: number) =>
-      place === NO_HOST ? NO_HOST : place * flows.epochsUs.length + recording
-    for (let i = 0; i < stays.all.length; i++) {
-      services[visit] = placeIn(stays.all[i]!.service)
-      hosts[visit++] = placeIn(stays.all[i]!.host)
+    const own = stays.get(shape)!
+    const at = (ns: number) => flows.startUs[request]! + ns / NS
+    const add = (shared: Shared, name: string, kind: number, us: readonly number[]) => {
+      const place = places.code(`${shared} ${name}`)
+      const columns = columnsOf(shared)
+      columns.request.push(request)
+      columns.place.push(place * flows.epochsUs.length + flows.recordedIn[request]!)
+      columns.kind.push(kind)
+      columns.startUs.push(at(us[0]!))
+      columns.endUs.push(at(us[1]!))
+      columns.askedUs.push(at(us[2]!))
+      columns.answeredUs.push(at(us[3]!))
+    }
+    for (const { kind, span, atCaller, service, host } of own) {
+      if (!isNear.has(kind)) continue
+      const us = [span, atCaller].flatMap((one) => [times[2 * one]!, times[2 * one + 1]!])
+      add('service', service, kind, us)
+      if (host !== '') add('host', host, kind, us)
     }
     while (use < resources.request.length && resources.request[use]! < request) use++
-    if (stays.near.length === 0 && resources.request[use] !== request) continue
-    const times = spans.of(request)
-    for (let i = 0; i < stays.near.length; i++) {
-      const { kind, span, atCaller, service, host } = stays.near[i]!
-      near.request[row] = request
-      near.place[row] = placeIn(service)
-      nearHosts[row] = placeIn(host)
-      near.kind[row] = kind
-      near.startUs[row] = requestUs + times[2 * span]! / NS
-      near.endUs[row] = requestUs + times[2 * span + 1]! / NS
-      near.askedUs[row] = requestUs + times[2 * atCaller]! / NS
-      near.answeredUs[row++] = requestUs + times[2 * atCaller + 1]! / NS
-    }
-    const used = new Map<string, { shared: string; place: number; kind: number; spans: number[] }>()
+    const used = new Map<string, { shared: string; name: string; kind: number; spans: number[] }>()
     for (; resources.request[use] === request; use++) {
       const span = resources.span[use]!
-      const number = own.indexOf(visitOf[span]!)
+      const { visits: list, visitOf } = visits.get(shape)!
+      const number = list.indexOf(visitOf[span]!)
       const shared = resources.names[resources.attribute[use]!]!
-      const place = places.code(`${shared} ${resources.names[resources.value[use]!]}`)
-      const key = `${number} ${place}`
-      const known = used.get(key) ?? { shared, place, kind: stays.all[number]!.kind, spans: [] }
+      const name = resources.names[resources.value[use]!]!
+      const key = JSON.stringify([number, shared, name])
+      const known = used.get(key) ?? { shared, name, kind: own[number]!.kind, spans: [] }
       used.set(key, known)
       known.spans.push(span)
     }
-    for (const { shared, place, kind, spans } of used.values()) {
-      const columns = ofResources.get(shared) ?? newColumns()
-      ofResources.set(shared, columns)
-      const startUs = requestUs + Math.min(...spans.map((one) => times[2 * one]!)) / NS
-      const endUs = requestUs + Math.max(...spans.map((one) => times[2 * one + 1]!)) / NS
-      columns.request.push(request)
-      columns.place.push(placeIn(place))
-      columns.kind.push(kind)
-      columns.startUs.push(startUs)
-      columns.endUs.push(endUs)
-      columns.askedUs.push(startUs)
-      columns.answeredUs.push(endUs)
+    for (const { shared, name, kind, spans } of used.values()) {
+      const first = Math.min(...spans.map((one) => times[2 * one]!))
+      const last = Math.max(...spans.map((one) => times[2 * one + 1]!))
+      found.add(shared)
+      add(shared, name, kind, [first, last, first, last])
     }
   }
-  return {
-    services,
-    hosts: hosts.includes(NO_HOST) ? new Uint32Array() : hosts,
-    of: new Map<Shared, Activity>([
-      ['service', near],
-      ['host', withPlaces(near, nearHosts)],
-      ...[...ofResources].map(([shared, columns]) => [shared, finishColumns(columns)] as const),
-    ]),
-  }
+  return new Map(Array.from(found, (shared) => [shared, finishColumns(columnsOf(shared))]))
 }
 
-/** Returns the visits of each shape whose kind occurs at places of calls of `called` kinds. */
-function staysByShape(
-  flows: FlowSet,
-  { kinds, places, called }: { kinds: Dictionary; places: Dictionary; called: ReadonlySet<number> },
-) {
-  const serviceOf = memoized((service: string) => places.code(`service ${service}`))
-  const hostOf = memoized((host: string) => (host === '' ? NO_HOST : places.code(`host ${host}`)))
-  const kindsOf = memoized((service: string) =>
-    memoized((operation: string) =>
-      memoized((calling: string) => kinds.code(kindOf(service, operation, calling))),
-    ),
-  )
-  const codes = { serviceOf, hostOf, kindsOf }
-  const shapes = Array.from(
-    allVisits(flows),
-    ([shape, visits]) => [shape, staysOf(flows, { shape, visits, codes })] as const,
-  )
-  const stays = shapes.flatMap(([, own]) => own)
-  const ofCalls = stays.filter(({ kind }) => called.has(kind))
-  const where = new Set(ofCalls.flatMap(({ service, host }) => [service, host]))
-  where.delete(NO_HOST)
-  const met = stays.filter(({ service, host }) => where.has(service) || where.has(host))
-  const near = new Set(met.map(({ kind }) => kind))
+/** Returns the visits of each shape in their order, then the calls of callees that record no spans. */
+function staysByShape(flows: FlowSet, kinds: Dictionary): ReadonlyMap<number, readonly Stay[]> {
+  const { labels, shapes } = flows
+  const kind = (...names: Parameters<typeof kindOf>) => kinds.code(kindOf(...names))
   return new Map(
-    shapes.map(([shape, all]) => [shape, { all, near: all.filter(({ kind }) => near.has(kind)) }]),
+    Array.from(allVisits(flows), ([shape, { visits }]) => {
+      const codes = shapes.labels(shape)
+      const recorded = visits.map(
+        ({ service, operation, callingOperation, entry, atCaller }): Stay => ({
+          kind: kind(service, operation, callingOperation),
+          span: entry,
+          atCaller,
+          service,
+          host: labels.get(codes[2 * entry]!).host,
+        }),
+      )
+      const unrecorded = visits.flatMap(({ operation: calling, calls }) =>
+        calls
+          .filter(({ called }) => called.length === 0)
+          .map(({ span, service, operation }): Stay => {
+            const own = kind(service, operation, calling)
+            return { kind: own, span, atCaller: span, service, host: '' }
+          }),
+      )
+      return [shape, [...recorded, ...unrecorded]] as const
+    }),
   )
 }
 
-const NO_HOST = 2 ** 32 - 1
-
-function newActivity(size: number): Activity {
-  const codes = () => new Uint32Array(size)
-  const times = () => new Float64Array(size)
-  return {
-    ...{ request: codes(), place: codes(), kind: codes() },
-    ...{ startUs: times(), endUs: times(), askedUs: times(), answeredUs: times() },
-  }
+/** Returns the kinds of visits that occur at services, or on hosts, of calls of `called` kinds. */
+function nearKinds(
+  shapes: ReadonlyMap<number, readonly Stay[]>,
+  called: ReadonlySet<number>,
+): ReadonlySet<number> {
+  const stays = [...shapes.values()].flat()
+  const calls = stays.filter(({ kind }) => called.has(kind))
+  const services = new Set(calls.map(({ service }) => service))
+  const hosts = new Set(calls.map(({ host }) => host).filter((host) => host !== ''))
+  const near = stays.filter(({ service, host }) => services.has(service) || hosts.has(host))
+  return new Set(near.map(({ kind }) => kind))
 }
 
-/** Returns the same activity at other places, without rows that have none. */
-function withPlaces(activity: Activity, place: Uint32Array): Activity {
-  if (!place.includes(NO_HOST)) return { ...activity, place }
-  const rows = rowsWhere(place.length, (row) => place[row] !== NO_HOST)
-  const codes = (values: Uint32Array) => rows.map((row) => values[row]!)
-  const times = (values: Float64Array) => {
-    const own = new Float64Array(rows.length)
-    for (let i = 0; i < own.length; i++) own[i] = values[rows[i]!]!
-    return own
-  }
-  const { request, kind, startUs, endUs, askedUs, answeredUs } = activity
-  return {
-    ...{ request: codes(request), place: codes(place), kind: codes(kind) },
-    ...{ startUs: times(startUs), endUs: times(endUs) },
-    ...{ askedUs: times(askedUs), answeredUs: times(answeredUs) },
-  }
-}
-
-function newColumns() {
-  return growingColumns({
-    request: 'u32',
-    place: 'u32',
-    kind: 'u32',
-    startUs: 'f64',
-    endUs: 'f64',
-    askedUs: 'f64',
-    answeredUs: 'f64',
-  } as const)
-}
-
-interface Codes {
-  readonly serviceOf: (service: string) => number
-  readonly hostOf: (host: string) => number
-  readonly kindsOf: (service: string) => (operation: string) => (calling: string) => number
-}
-
-function staysOf(
-  { labels, shapes }: FlowSet,
-  {
-    shape,
-    visits: { visits },
-    codes: { serviceOf, hostOf, kindsOf },
-  }: { shape: number; visits: ShapeVisits; codes: Codes },
-): Stay[] {
-  const codes = shapes.labels(shape)
-  const recorded = visits.map((visit): Stay => {
-    const { service, operation, callingOperation, entry, atCaller } = visit
-    return {
-      span: entry,
-      atCaller,
-      service: serviceOf(service),
-      kind: kindsOf(service)(operation)(callingOperation),
-      host: hostOf(labels.get(codes[2 * entry]!).host),
-    }
-  })
-  const unrecorded = visits.flatMap(({ operation: calling, calls }) =>
-    calls
-      .filter(({ called }) => called.length === 0)
-      .map(({ span, service, operation }) => ({
-        span,
-        atCaller: span,
-        host: NO_HOST,
-        service: serviceOf(service),
-        kind: kindsOf(service)(operation)(calling),
-      })),
-  )
-  return [...recorded, ...unrecorded]
+/** How long requests of each group were under way during stretches: group by group, a number each stretch. */
+export interface UnderWay {
+  /** Each visit by itself, up to its usual end. */
+  readonly eachUs: Float64Array
+  /** Any of the group: visits at the same time count once. */
+  readonly anyUs: Float64Array
 }
 
 /** Shorter overlaps are none: they come from rounding. */
 const MIN_US = 1
 
-export interface Calls {
-  readonly place: Uint32Array
-  readonly startUs: Float64Array
-  readonly endUs: Float64Array
-  /** Rows in the order of places and starts, and of places and ends; of activity, only rows at places of calls. */
-  readonly byStart: Uint32Array
-  readonly byEnd: Uint32Array
-}
-
-/** Activity of which each row is over at a time, no earlier than it started. */
-export interface SortedActivity extends Omit<Calls, 'byEnd'> {
-  readonly request: Uint32Array
-  /** `null` where two requests of a group at once count once. */
-  readonly byEnd: Uint32Array | null
-}
-
-export function sortCalls({ place, startUs, endUs }: Omit<Calls, 'byStart' | 'byEnd'>): Calls {
-  const [byStart, byEnd] = [placesInOrder(place, startUs), placesInOrder(place, endUs)]
-  return { place, startUs, endUs, byStart, byEnd }
-}
-
-/** Returns rows, by default all, in the order of places and of times. */
-export function placesInOrder(
-  place: Uint32Array,
-  us: Float64Array,
-  rows?: Uint32Array,
-): Uint32Array {
-  const order = ascendingOrder(us, rows)
-  const places = order.map((row) => place[row]!)
-  return groupRows(places, (max(places) ?? 0) + 1).rows.map((at) => order[at]!)
-}
-
-/** Starts and ends of activity, each ascending. */
-interface UnderWay {
-  readonly begun: Float64Array
-  readonly ended: Float64Array
-}
-
-/** Activity under way at the places of calls, by place and group. */
-type GroupsUnderWay = ReadonlyMap<number, ReadonlyMap<number, UnderWay>>
-
+/**
+ * Returns, for each division of requests into groups, how long others of each group were under way at the place of
+ * each stretch during it; a stretch's own request does not count.
+ *
+ * @param divisions the group of each request, and their number; -1 for none
+ */
 export function groupsUnderWay(
-  activity: SortedActivity,
-  groupOf: ArrayLike<number>,
-): GroupsUnderWay {
-  const { byStart, byEnd, startUs, endUs } = activity
-  const found = new Map<number, ReadonlyMap<number, UnderWay>>()
-  for (const [place, from, to] of stretchesByPlace(activity)) {
-    const starts = timesByGroup(byStart.subarray(from, to), startUs, { ...activity, groupOf })
-    const inOrder = (byEnd ?? byStart).subarray(from, to)
-    const ends = timesByGroup(inOrder, endUs, { ...activity, groupOf })
-    const under = starts.flatMap((begun, group) => {
-      const ended = ends[group]!
-      if (begun.length === 0) return []
-      return [[group, byEnd ? { begun, ended } : merged(begun, ended)] as const]
-    })
-    found.set(place, new Map(under))
-  }
-  return found
-}
-
-/** Returns the places of rows in order, with the begin and end of each in that order. */
-function stretchesByPlace({ place, byStart }: Pick<Calls, 'place' | 'byStart'>) {
-  const stretches: [place: number, from: number, to: number][] = []
-  byStart.forEach((row, at) => {
-    const last = stretches.at(-1)
-    if (last !== undefined && last[0] === place[row]) last[2] = at + 1
-    else stretches.push([place[row]!, at, at + 1])
+  activity: Stretches & Pick<Activity, 'request'>,
+  stretches: Stretches & { readonly request?: Uint32Array },
+  {
+    usualEndUs,
+    divisions,
+  }: {
+    usualEndUs: Float64Array
+    divisions: readonly { readonly groupOf: ArrayLike<number>; readonly size: number }[]
+  },
+): UnderWay[] {
+  const { length } = stretches.startUs
+  const under = divisions.map(({ groupOf, size }) => ({
+    groupOf,
+    eachUs: new Float64Array(size * length),
+    anyUs: new Float64Array(size * length),
+    // Until when the group is known to be under way in the stretch that was met last.
+    untilUs: new Float64Array(size),
+    last: new Int32Array(size).fill(-1),
+  }))
+  eachMeeting(activity, stretches, (stretch, row) => {
+    const request = activity.request[row]!
+    if (request === stretches.request?.[stretch]) return
+    const fromUs = Math.max(activity.startUs[row]!, stretches.startUs[stretch]!)
+    const toUs = Math.min(activity.endUs[row]!, stretches.endUs[stretch]!)
+    if (toUs - fromUs < MIN_US) return
+    const usualUs = Math.min(usualEndUs[row]!, toUs) - fromUs
+    for (const { groupOf, eachUs, anyUs, untilUs, last } of under) {
+      const group = groupOf[request]!
+      if (group < 0) continue
+      const at = group * length + stretch
+      if (usualUs >= MIN_US) eachUs[at]! += usualUs
+      if (last[group] !== stretch) untilUs[group] = fromUs
+      last[group] = stretch
+      if (toUs <= untilUs[group]!) continue
+      anyUs[at]! += toUs - Math.max(fromUs, untilUs[group]!)
+      untilUs[group] = toUs
+    }
   })
-  return stretches
+  return under
 }
 
-/** Returns how long activity under way overlapped each call, one row per group, in µs: a sweep over sorted times. */
-export function overlapsOf(under: GroupsUnderWay, calls: Calls, groups: number): Float64Array {
-  const size = calls.startUs.length
-  const overlaps = new Float64Array(groups * size)
-  for (const [place, from, to] of stretchesByPlace(calls)) {
-    for (const [group, own] of under.get(place) ?? []) {
-      const into = overlaps.subarray(group * size, (group + 1) * size)
-      // Time under way up to the end of a call, less that up to its start.
-      addUnderWay(calls.byEnd.subarray(from, to), calls.endUs, { ...own, into, sign: 1 })
-      addUnderWay(calls.byStart.subarray(from, to), calls.startUs, { ...own, into, sign: -1 })
-    }
-  }
-  return overlaps.map((us) => (us < MIN_US ? 0 : us))
-}
-
-/** Times of rows in their order, by group. */
-function timesByGroup(
-  rows: Uint32Array,
-  us: Float64Array,
-  { request, groupOf }: Pick<SortedActivity, 'request'> & { groupOf: ArrayLike<number> },
-): Float64Array[] {
-  const groups = new Int32Array(rows.length)
-  let most = -1
-  for (let i = 0; i < groups.length; i++) {
-    groups[i] = groupOf[request[rows[i]!]!]!
-    most = Math.max(most, groups[i]!)
-  }
-  const { offsets, rows: order } = groupRows(groups, most + 1)
-  const times = new Float64Array(order.length)
-  for (let i = 0; i < times.length; i++) times[i] = us[rows[order[i]!]!]!
-  return Array.from({ length: most + 1 }, (_, group) =>
-    times.subarray(offsets[group], offsets[group + 1]),
-  )
-}
-
-/** Merges simultaneous activity into one; overwrites the given arrays. */
-function merged(starts: Float64Array, ends: Float64Array): UnderWay {
-  let size = 0
-  for (let i = 0; i < starts.length; i++) {
-    if (size > 0 && starts[i]! <= ends[size - 1]!)
-      ends[size - 1] = Math.max(ends[size - 1]!, ends[i]!)
-    else {
-      starts[size] = starts[i]!
-      ends[size++] = ends[i]!
-    }
-  }
-  return { begun: starts.subarray(0, size), ended: ends.subarray(0, size) }
-}
-
-/** Adds, for each moment, the time that was under way before it: since starts, less since ends. */
-function addUnderWay(
-  order: Uint32Array,
-  us: Float64Array,
-  { begun, ended, into, sign }: UnderWay & { readonly into: Float64Array; readonly sign: 1 | -1 },
+/** Calls `meet` for each stretch with each row of activity that overlaps it at its place, in the order of both starts. */
+function eachMeeting(
+  activity: Stretches,
+  stretches: Stretches,
+  meet: (stretch: number, row: number) => void,
 ): void {
-  const base = begun[0]!
-  let [starts, ends, sum] = [0, 0, 0]
-  for (const at of order) {
-    const now = us[at]!
-    for (; starts < begun.length && begun[starts]! <= now; starts++) sum -= begun[starts]! - base
-    for (; ends < ended.length && ended[ends]! <= now; ends++) sum += ended[ends]! - base
-    into[at]! += sign * ((starts - ends) * (now - base) + sum)
+  const [rowsAt, stretchesAt] = [inOrderAt(activity), inOrderAt(stretches)]
+  for (const [place, own] of stretchesAt) {
+    const rows = rowsAt.get(place) ?? new Uint32Array()
+    const active: number[] = []
+    let next = 0
+    for (const stretch of own) {
+      const [startUs, endUs] = [stretches.startUs[stretch]!, stretches.endUs[stretch]!]
+      while (next < rows.length && activity.startUs[rows[next]!]! <= startUs) {
+        active.push(rows[next++]!)
+      }
+      let left = 0
+      for (let i = 0; i < active.length; i++) {
+        const row = active[i]!
+        if (activity.endUs[row]! <= startUs) continue
+        active[left++] = row
+        meet(stretch, row)
+      }
+      active.length = left
+      for (let ahead = next; activity.startUs[rows[ahead]!]! < endUs; ahead++) {
+        meet(stretch, rows[ahead]!)
+      }
+    }
   }
+}
+
+/** Returns the rows of each place in the order of their starts. */
+function inOrderAt({ place, startUs }: Stretches): ReadonlyMap<number, Uint32Array> {
+  const order = ascendingOrder(startUs)
+  const places = order.map((row) => place[row]!)
+  const { offsets, rows } = groupRows(places, (max(places) ?? 0) + 1)
+  return new Map(
+    Array.from(new Set(places), (one) => [
+      one,
+      rows.subarray(offsets[one], offsets[one + 1]).map((at) => order[at]!),
+    ]),
+  )
 }

@@ -1,5 +1,5 @@
 // Runs once a visit, and once a call and group of others: the loops index with `!`.
-import { bisectLeft, max, mean, sum } from 'd3-array'
+import { max, mean, sum } from 'd3-array'
 import { requireArgument } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { memoized } from '../../core/remembered.ts'
@@ -10,19 +10,15 @@ import { normalP } from '../../stats/distributions.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { rotationTest } from '../../stats/rotation-test.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
-import { groupRows, rowsWhere } from '../../traces/group-rows.ts'
+import { groupRows } from '../../traces/group-rows.ts'
 import { type SegmentSources, segmentSources } from '../segments/find-segments.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
 import {
   type Activity,
   activitiesOf,
-  type Calls,
   groupsUnderWay,
-  overlapsOf,
-  placesInOrder,
   type Shared,
-  type SortedActivity,
-  sortCalls,
+  type Stretches,
 } from './activity.ts'
 import {
   callsOf,
@@ -105,9 +101,8 @@ export function findInterference(
   const activities = activitiesOf(flows, { resources, chosen, kinds, called })
   const ofAfter = windows.filter(({ recording }) => recording === flows.recordedIn.at(-1))
   const groups = groupsOf(flows, { columns, chosen, service: step.service })
-  const found = [...activities.of].flatMap(([shared, activity]) => {
-    const places = shared === 'host' ? activities.hosts : activity.place
-    if (shared !== 'service' && !isOther(places, activities.services)) return []
+  const found = [...activities].flatMap(([shared, activity]) => {
+    if (shared === 'host' && isSame(activity, activities.get('service'))) return []
     const calls = callsOf(flows, { activity, step, times })
     return calls === null ? [] : [{ shared, activity, calls }]
   })
@@ -138,18 +133,11 @@ function moreOf({ slow, usual }: Pick<Others, 'slow' | 'usual'>): number {
   return slow - usual
 }
 
-/** Whether places of one kind divide visits differently from services. */
-function isOther(place: Uint32Array, services: Uint32Array): boolean {
-  if (place.length < services.length) return true
-  const [serviceAt, placeOf] = [new Map<number, number>(), new Map<number, number>()]
-  return place.some((own, row) => {
-    const service = services[row]!
-    const [known, other] = [serviceAt.get(own), placeOf.get(service)]
-    if (known === service && other === own) return false
-    serviceAt.set(own, service)
-    placeOf.set(service, own)
-    return (known ?? service) !== service || (other ?? own) !== own
-  })
+/** Whether hosts divide visits just as services do. */
+function isSame({ place }: Activity, services: Activity | undefined): boolean {
+  const pairs = new Set(Array.from(place, (host, row) => `${host} ${services?.place[row]}`))
+  const [hosts, others] = [new Set(place), new Set(services?.place)]
+  return place.length === services?.place.length && pairs.size === Math.max(hosts.size, others.size)
 }
 
 /** Fewest calls of a stretch of time, within which overlaps are compared. */
@@ -170,7 +158,7 @@ export interface Tested extends Omit<Others, 'q'> {
 
 /** Compares how much of each group slow calls and usual ones met, at places of one kind. */
 function testGroups(
-  { period, shapes, shapeOf, labels }: FlowSet,
+  flows: FlowSet,
   {
     shared,
     activity,
@@ -185,119 +173,84 @@ function testGroups(
     windows: readonly TimeWindow[]
   },
 ): Tested[] {
-  const { place, startUs } = activity
-  const hasCalls = new Uint8Array((max(place) ?? 0) + 1)
-  for (const calls of [before, after]) for (const one of calls.place) hasCalls[one] = 1
-  const near = rowsWhere(place.length, (row) => hasCalls[place[row]!] === 1)
-  const whole = { ...activity, byStart: placesInOrder(place, startUs, near), byEnd: null }
-  const endUs = usualEnds(activity, { period, near })
-  const usual = { ...whole, endUs, byEnd: placesInOrder(place, endUs, near) }
-  const isSlow = after.excessUs.map((us) => Number(us > 0))
-  const othersBy = memoized((operation: string | null) => {
-    const operationOf = (shape: number) => labels.get(shapes.labels(shape)[0]!).operation
-    const asOne = Int32Array.from(shapeOf, (shape) =>
-      operation === null || operation === operationOf(shape) ? 0 : -1,
-    )
-    return othersOf(usual, after, asOne)
-  })
+  const everyone = { groupOf: new Int32Array(flows.size), size: 1 }
+  const usualEndUs = usualEnds(activity, flows)
+  const sized = divisions.map(({ groupOf, groups }) => ({ groupOf, size: groups.length }))
+  const met = (stretches: Stretches) =>
+    groupsUnderWay(activity, stretches, { usualEndUs, divisions: [...sized, everyone] })
   const places = [...new Set(after.place)]
   const placeOf = new Map(places.map((place, i) => [place, i]))
   // All the time of the calls, at each of their places.
-  const throughout = sortCalls({
+  const throughout = {
     place: Uint32Array.from(windows.flatMap(() => places)),
     startUs: Float64Array.from(windows.flatMap(({ fromUs }) => places.map(() => fromUs))),
     endUs: Float64Array.from(windows.flatMap(({ toUs }) => places.map(() => toUs))),
-  })
+  }
   const lengthUs = sum(windows, ({ fromUs, toUs }) => toUs - fromUs)
-  return divisions.flatMap((division) => {
-    const { groupOf, groups } = division
-    const [usually, wholly] = [usual, whole].map((one) => groupsUnderWay(one, groupOf))
-    const met = overlapsOf(usually!, after, groups.length)
-    const metBefore = overlapsOf(usually!, before, groups.length)
-    const under = overlapsOf(wholly!, after, groups.length)
-    const always = overlapsOf(wholly!, throughout, groups.length)
-    const underBefore = overlapsOf(wholly!, before, groups.length)
-    return groups.flatMap((name, number): Tested | [] => {
-      const of = (values: Float64Array, { startUs: { length } }: Calls) =>
-        values.subarray(number * length, (number + 1) * length)
+  const [metAfter, metBefore, always] = [met(after), met(before), met(throughout)]
+  const isSlow = after.excessUs.map((us) => Number(us > 0))
+  // Requests of one operation are compared with the others of it.
+  const othersOf = (operation: string | null) => {
+    const number = divisions[0]!.groups.findIndex(
+      (one) => !one.isPart && one.operation === operation,
+    )
+    return number < 0 ? metAfter.at(-1)!.eachUs : of(metAfter[0]!.eachUs, number, after)
+  }
+  return divisions.flatMap(({ groupOf, groups }, division) =>
+    groups.flatMap((name, number): Tested | [] => {
       const { isPart, ...group } = name
-      const own = of(met, after)
-      const all = othersBy(isPart ? group.operation : null)
+      const own = of(metAfter[division]!.eachUs, number, after)
+      const all = othersOf(isPart ? group.operation : null)
       const isOther = (calls: StepCalls) => (i: number) => groupOf[calls.request[i]!] !== number
       const [kept, keptBefore] = [after, before].map((calls) =>
         Array.from(calls.request.keys()).filter(isOther(calls)),
       ) as [number[], number[]]
       const slow = kept.filter((i) => isSlow[i] === 1)
       if (slow.length < MIN_SLOW || slow.filter((i) => own[i]! > 0).length < MIN_MET) return []
-      const p = metMoreP(after, { kept, met: own, all })
-      const explained = explainedBy([
-        { calls: before, kept: keptBefore, met: of(metBefore, before) },
-        { calls: after, kept, met: own },
-      ])
       const rest = kept.filter((i) => isSlow[i] === 0)
       const average = new Float64Array(places.length)
-      of(always, throughout).forEach((us, i) => {
+      of(always[division]!.anyUs, number, throughout).forEach((us, i) => {
         average[i % places.length]! += us / lengthUs
       })
       const [many, few] = [slow, rest].map((some) => shareOfOthers(some, { met: own, all }).share)
+      const any = of(metAfter[division]!.anyUs, number, after)
       return {
         ...group,
         text: textOf(group),
         shared,
-        explained,
-        p,
+        explained: explainedBy([
+          { calls: before, kept: keptBefore, met: of(metBefore[division]!.eachUs, number, before) },
+          { calls: after, kept, met: own },
+        ]),
+        p: metMoreP(after, { kept, met: own, all }),
         more: many! - few!,
         average: mean(slow, (i) => average[placeOf.get(after.place[i]!)!]!)!,
-        slow: shareOf(after, slow, of(under, after)),
-        usual: shareOf(after, rest, of(under, after)),
-        before: shareOf(before, keptBefore, of(underBefore, before)),
+        slow: shareOf(after, slow, any),
+        usual: shareOf(after, rest, any),
+        before: shareOf(before, keptBefore, of(metBefore[division]!.anyUs, number, before)),
       }
-    })
-  })
+    }),
+  )
 }
 
-/** Returns when each row, of those `near`, would end if it took no longer than usual for its kind. */
-function usualEnds(
-  { request, kind, startUs, endUs }: Activity,
-  { period, near }: { readonly period: Uint8Array; readonly near: Uint32Array },
-): Float64Array {
+/** Returns the values of one group, one a stretch. */
+function of(values: Float64Array, group: number, { startUs: { length } }: Stretches) {
+  return values.subarray(group * length, (group + 1) * length)
+}
+
+/** Returns when each visit would end if it took no longer than usual for its kind. */
+function usualEnds({ request, kind, startUs, endUs }: Activity, { period }: FlowSet): Float64Array {
   const usualUs = (rows: Uint32Array) => {
     const [before, after] = [BEFORE, AFTER].map((wanted) => {
       const own = rows.filter((row) => period[request[row]!] === wanted)
-      return sortAscending(
-        new Float64Array(own.length).map((_, i) => endUs[own[i]!]! - startUs[own[i]!]!),
-      )
+      return sortAscending(Float64Array.from(own, (row) => endUs[row]! - startUs[row]!))
     }) as [Float64Array, Float64Array]
     const least = before.length < MIN_BEFORE ? 0 : quantile(before, USUAL)
     return Math.max(least, after.length === 0 ? 0 : USUAL_MEDIANS * quantile(after, 0.5))
   }
   const { offsets, rows } = groupRows(kind, (max(kind) ?? 0) + 1)
-  const usual = new Map<number, number>()
-  for (const row of near) {
-    const own = kind[row]!
-    if (!usual.has(own)) usual.set(own, usualUs(rows.subarray(offsets[own], offsets[own + 1])))
-  }
-  const usualEndUs = endUs.slice()
-  for (const row of near)
-    usualEndUs[row] = Math.min(endUs[row]!, startUs[row]! + usual.get(kind[row]!)!)
-  return usualEndUs
-}
-
-/** Returns how long other requests were under way during each call, without the excluded ones (-1). */
-function othersOf(sorted: SortedActivity, calls: StepCalls, asOne: Int32Array): Float64Array {
-  const { request, place, startUs, endUs } = sorted
-  const all = overlapsOf(groupsUnderWay(sorted, asOne), calls, 1)
-  return all.map((us, i) => {
-    let own = 0
-    if (asOne[calls.request[i]!]! < 0) return us
-    const first = bisectLeft(request, calls.request[i]!)
-    for (let row = first; request[row] === calls.request[i]; row++) {
-      if (place[row] !== calls.place[i]) continue
-      const from = Math.max(startUs[row]!, calls.startUs[i]!)
-      own += Math.max(0, Math.min(endUs[row]!, calls.endUs[i]!) - from)
-    }
-    return Math.max(0, us - own)
-  })
+  const usual = memoized((own: number) => usualUs(rows.subarray(offsets[own], offsets[own + 1])))
+  return endUs.map((us, row) => Math.min(us, startUs[row]! + usual(kind[row]!)))
 }
 
 /**

@@ -10,13 +10,13 @@ import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { isNameLike, isNumberText } from '../../traces/attribute-names.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
-import { groupRows } from '../../traces/group-rows.ts'
+import { groupRows, rowsWhere } from '../../traces/group-rows.ts'
 import type { RequestColumn, RequestColumns } from '../segments/request-columns.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { type Step, stepKey } from '../steps/step-times.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
-import { type Activity, type Calls, kindOf, type Shared, sortCalls } from './activity.ts'
+import { type Activity, kindOf, type Shared, type Stretches } from './activity.ts'
 
 export const INTERFERENCE_OPTIONS = defineOptions({
   interference: flag({
@@ -220,40 +220,37 @@ export function timesOf(
   return timed
 }
 
-export interface StepCalls extends Calls {
+export interface StepCalls extends Stretches {
   readonly request: Uint32Array
   readonly kind: Uint32Array
   readonly timeUs: Float64Array
   readonly excessUs: Float64Array
 }
 
+/** Calls of a step at places of one kind, before and after, in the order of their starts; `null` for too few slow ones. */
 export function callsOf(
   { period }: FlowSet,
   { activity, step, times }: { activity: Activity; step: ToldStep; times: Times },
-) {
+): { readonly before: StepCalls; readonly after: StepCalls } | null {
+  const { request, place, kind } = activity
   const isCall = step.kind === 'call'
   const [from, to] = isCall
     ? [activity.askedUs, activity.answeredUs]
     : [activity.startUs, activity.endUs]
+  const timed = (row: number) => times.get(kind[row]!)?.get(request[row]!)
   const of = (wanted: number): StepCalls => {
-    const known: number[] = []
-    for (let row = 0; row < to.length; row++) {
-      const request = activity.request[row]!
-      if (period[request] !== wanted || !(to[row]! > from[row]!)) continue
-      if (times.get(activity.kind[row]!)?.has(request)) known.push(row)
-    }
-    const rows = ascendingOrder(from, Uint32Array.from(known))
-    const codes = (values: Uint32Array) => rows.map((row) => values[row]!)
+    const isCall = (row: number) =>
+      period[request[row]!] === wanted && to[row]! > from[row]! && timed(row) !== undefined
+    const rows = ascendingOrder(from, rowsWhere(to.length, isCall))
     const us = (of: (row: number) => number) => Float64Array.from(rows, of)
-    const timed = (row: number) => times.get(activity.kind[row]!)!.get(activity.request[row]!)!
-    const [request, place, kind] = [activity.request, activity.place, activity.kind].map(codes)
-    const [startUs, endUs] = [us((row) => from[row]!), us((row) => to[row]!)]
     return {
-      request: request!,
-      kind: kind!,
-      ...sortCalls({ place: place!, startUs, endUs }),
-      timeUs: us((row) => timed(row)[0]),
-      excessUs: us((row) => timed(row)[1]),
+      request: rows.map((row) => request[row]!),
+      place: rows.map((row) => place[row]!),
+      kind: rows.map((row) => kind[row]!),
+      startUs: us((row) => from[row]!),
+      endUs: us((row) => to[row]!),
+      timeUs: us((row) => timed(row)![0]),
+      excessUs: us((row) => timed(row)![1]),
     }
   }
   const [before, after] = [of(BEFORE), of(AFTER)]
@@ -286,10 +283,7 @@ export function groupsOf(
   }: { readonly columns: RequestColumns; readonly chosen: Uint8Array; readonly service: string },
 ) {
   const { shapes, shapeOf, labels, period, size } = flows
-  const requests: number[] = []
-  chosen.forEach((is, request) => {
-    if (is > 0) requests.push(request)
-  })
+  const requests = Array.from(rowsWhere(size, (request) => chosen[request]! > 0))
   const names = new Dictionary()
   const operations = requests.map((request) =>
     names.code(labels.get(shapes.labels(shapeOf[request]!)[0]!).operation),
