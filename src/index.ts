@@ -10,7 +10,7 @@ export type { CategoryStructure, EdgeClass } from './compare/categories/category
 export type { EdgeSample, EdgeSamples } from './compare/categories/class-times.ts'
 export type { Comparison, ComparisonOptions, RequestSelection } from './compare/comparison.ts'
 export { compare } from './compare/comparison.ts'
-export type { EdgeKind, PooledEdge } from './compare/edges/edge-pool.ts'
+export type { EdgeKind, PooledEdge } from './compare/edges/edge-times.ts'
 export type { EdgeChange, EdgeChanges, EdgeOptions } from './compare/edges/find-edge-changes.ts'
 export { findEdgeChanges } from './compare/edges/find-edge-changes.ts'
 export type { ComparisonWarning, WarningCode } from './compare/fairness/comparison-warning.ts'
@@ -33,13 +33,15 @@ export type {
 } from './compare/knowledge/knowledge.ts'
 export { readKnowledge } from './compare/knowledge/knowledge.ts'
 export type { SampleComparison, SampleTest } from './compare/mutations/compare-samples.ts'
-export type { EffectSize, MedianEffect } from './compare/mutations/effect-size.ts'
 export type {
   Correction,
   EdgeComparison,
+  EffectSize,
   FamilyTest,
+  MedianEffect,
   ResponseTimeMutations,
   ResponseTimeOptions,
+  Unchanged,
 } from './compare/mutations/find-response-time-mutations.ts'
 export { findResponseTimeMutations } from './compare/mutations/find-response-time-mutations.ts'
 export type {
@@ -50,18 +52,17 @@ export type {
   StructuralTest,
 } from './compare/mutations/find-structural-mutations.ts'
 export { findStructuralMutations } from './compare/mutations/find-structural-mutations.ts'
-export type { Unchanged } from './compare/mutations/unchanged.ts'
 export type { Onset } from './compare/onset/onset.ts'
 export { type ProposedPeriods, proposePeriods } from './compare/onset/propose-periods.ts'
-export type { LabelCount, LabelDifference } from './compare/precursors/label-difference.ts'
-export { labelDifference } from './compare/precursors/label-difference.ts'
 export type {
   EditTokens,
+  LabelCount,
+  LabelDifference,
   PrecursorCandidate,
   PrecursorOptions,
   Precursors,
 } from './compare/precursors/match-precursors.ts'
-export { matchPrecursors } from './compare/precursors/match-precursors.ts'
+export { labelDifference, matchPrecursors } from './compare/precursors/match-precursors.ts'
 export type { Moves, Stream } from './compare/precursors/moves.ts'
 export type {
   Centre,

@@ -4,9 +4,10 @@ import {
   checkRun,
   type Estimate,
   type Growth,
+  type JudgedType,
+  judgeTypes,
   type RunCheck,
 } from '../compare/baseline/check-run.ts'
-import { type JudgedType, judgeTypes } from '../compare/baseline/judge-types.ts'
 import { runName, summarizeRun } from '../compare/baseline/run-summary.ts'
 import { visibleText } from '../core/errors.ts'
 import {

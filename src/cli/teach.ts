@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { ruleText } from '../compare/apply-knowledge.ts'
+import { ruleText } from '../compare/comparison-options.ts'
 import { type Knowledge, NO_KNOWLEDGE } from '../compare/knowledge/knowledge.ts'
 import { OptionError } from '../core/errors.ts'
 import { custom, defineOptions, optionalText, text } from '../core/options.ts'

@@ -2,11 +2,9 @@ import { defineOptions, type OptionsOf, pickOptions, readOptions } from '../core
 import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS } from '../flows/flow-set.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
-import { withKnowledge } from './apply-knowledge.ts'
 import { CATEGORY_OPTIONS, type Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
-import { foldedBy, withHostClasses } from './comparison-inputs.ts'
-import { FORM_OPTIONS } from './comparison-options.ts'
+import { FORM_OPTIONS, foldedBy, withHostClasses, withKnowledge } from './comparison-options.ts'
 
 /** Options of all that leads from traces to categories. */
 export const CATEGORIZED_BY = defineOptions({

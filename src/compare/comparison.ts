@@ -4,25 +4,23 @@ import { AFTER, FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
 import { requestsBetween, selectRequests } from '../flows/select-requests.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { type Account, accountOf } from './account.ts'
-import { withKnowledge } from './apply-knowledge.ts'
 import type { Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
 import {
+  COMPARISON_OPTIONS,
+  type ComparisonOptions,
   flowsOfOneName,
   foldedBy,
   type RequestSelection,
+  reachesStage,
   requirePeriods,
+  STAGE_OPTIONS,
   sampledPeriods,
   selectedRows,
+  stageOptions,
   traceKey,
   withHostClasses,
-} from './comparison-inputs.ts'
-import {
-  COMPARISON_OPTIONS,
-  type ComparisonOptions,
-  reachesStage,
-  STAGE_OPTIONS,
-  stageOptions,
+  withKnowledge,
 } from './comparison-options.ts'
 import { type EdgeChanges, findEdgeChanges } from './edges/find-edge-changes.ts'
 import type { ComparisonWarning } from './fairness/comparison-warning.ts'
@@ -55,8 +53,7 @@ import type { StepChanges } from './steps/step-changes.ts'
 import { groupFindings } from './words/find-findings.ts'
 import type { Findings } from './words/findings.ts'
 
-export type { RequestSelection } from './comparison-inputs.ts'
-export type { ComparisonOptions } from './comparison-options.ts'
+export type { ComparisonOptions, RequestSelection } from './comparison-options.ts'
 
 /** Stages that each stage is computed from; they come before it. */
 const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {

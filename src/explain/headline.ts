@@ -1,6 +1,6 @@
 import { extent, range } from 'd3-array'
 import type { Comparison } from '../compare/comparison.ts'
-import { isClear, type WholeShift, wholeShifts } from '../compare/findings/whole-shift.ts'
+import { isClear, type WholeShift, wholeShifts } from '../compare/findings/request-findings.ts'
 import { partOfAll, timeText } from '../compare/words/finding-facts.ts'
 import type { Findings } from '../compare/words/findings.ts'
 import { formatAmount, moreText, type Quantity, signedAmount, TIME } from '../core/quantity.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { labelDifference } from '../../src/compare/precursors/label-difference.ts'
+import { labelDifference } from '../../src/compare/precursors/match-precursors.ts'
 import { recordedCase } from '../recorded.ts'
 
 const DATA = fileURLToPath(new URL('../../datasets/storage-service/', import.meta.url))

@@ -4,7 +4,7 @@ import { buildFlows } from '../../flows/build-flows.ts'
 import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import { countWorth, type WeightMoments } from '../steps/compare-counts.ts'
+import { countWorth, type WeightMoments } from '../steps/call-counts.ts'
 import { callsOfRoots, type RootCalls, renamesBetween } from '../steps/renames.ts'
 import { rootName } from '../steps/root-types.ts'
 

@@ -5,10 +5,11 @@ import { type LabelOrder, labelOrder } from '../../traces/structure-hashes.ts'
 import {
   type CategoryStructure,
   type ColouredLoop,
+  depthFirst,
   describeStructure,
+  type StructureOutline,
 } from './category-structure.ts'
 import type { StructureColours } from './structure-colours.ts'
-import { depthFirst, type StructureOutline } from './structure-outline.ts'
 
 export interface CatalogContents {
   readonly shapes: ShapeTable

@@ -1,10 +1,11 @@
 // Runs once an edge of a request: the loops index with `!`.
-
+// Runs once an edge of a category: the loops index with `!`.
 import { CriticalPathFinder } from '../../calls/critical-path.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
+import { type NodeLabel, place } from '../../flows/node-labels.ts'
 import { sortAscending } from '../../stats/ascending-order.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, equalRows, worthOf } from '../../stats/weighted-sample.ts'
@@ -12,7 +13,7 @@ import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { Categories } from '../categories/categories.ts'
 import { ClassTimes } from '../categories/class-times.ts'
-import { EdgePool, type PooledEdge } from './edge-pool.ts'
+import { PairInterner } from '../categories/structure-colours.ts'
 
 /**
  * One pooled edge in one category: a value a request, in µs, ascending; where weights of requests
@@ -24,7 +25,7 @@ export interface EdgeStratum {
 }
 
 /** Data of each pooled edge in one period, over all its categories. */
-export interface EdgeTotals {
+interface EdgeTotals {
   readonly requests: Float64Array
   /** Number of times it lies on a critical path. */
   readonly criticalCalls: Float64Array
@@ -286,3 +287,68 @@ export const usualMeanUs = remembered((flows: FlowSet): number => {
   }
   return count === 0 ? 0 : sum / count
 })
+
+/**
+ * Kind of an edge: work within one service (`'self'`), or the way between two services with all waiting on it, such as
+ * network, queues and connections (`'network'`).
+ */
+export type EdgeKind = 'self' | 'network'
+
+/** An edge by the labels at its ends, without sizes and attributes, in whatever category it occurs. */
+export interface PooledEdge {
+  readonly from: string
+  readonly to: string
+  readonly kind: EdgeKind
+  readonly fromNode: NodeLabel
+  readonly toNode: NodeLabel
+  /** True if the edge of folded flows leads from one round to the next; see `EdgeClass`. */
+  readonly fromRoundBefore?: true
+}
+
+class EdgePool {
+  readonly #categories: Categories
+  readonly #pairs = new PairInterner()
+  /** First edge class and category of each edge. */
+  readonly #found = growingColumns({ category: 'u32', number: 'u32' })
+
+  constructor(categories: Categories) {
+    this.#categories = categories
+  }
+
+  get size(): number {
+    return this.#found.number.length
+  }
+
+  ofClasses(category: number): Uint32Array {
+    const { kindCodes, classFrom, classTo, loops } = this.#categories.structure(category)
+    const pooled = new Uint32Array(classFrom.length)
+    for (let number = 0; number < pooled.length; number++) {
+      const loop = number < pooled.length - loops ? 0 : 1
+      const [source, target] = [kindCodes[classFrom[number]!]!, kindCodes[classTo[number]!]!]
+      pooled[number] = this.#pairs.intern(2 * source + loop, target)
+      if (pooled[number]! < this.size) continue
+      this.#found.category.push(category)
+      this.#found.number.push(number)
+    }
+    return pooled
+  }
+
+  edge(pooled: number): PooledEdge {
+    const category = this.#found.category.values[pooled]!
+    const number = this.#found.number.values[pooled]!
+    const { kinds, classFrom, classTo, loops } = this.#categories.structure(category)
+    const [from, to] = [kinds[classFrom[number]!]!, kinds[classTo[number]!]!]
+    const isLoop = number >= classFrom.length - loops
+    const ends = [classFrom[number]!, classTo[number]!] as const
+    const [start, end] = ends.map((node) => place(this.#categories.nodeLabel(category, node)))
+    const kind = start === end ? 'self' : 'network'
+    const fromNode = this.#categories.shownNode(category, ends[0])
+    const toNode = this.#categories.shownNode(category, ends[1])
+    return { from, to, kind, fromNode, toNode, ...(isLoop && { fromRoundBefore: true }) }
+  }
+}
+
+/** Returns the called end of a way between services, or the answering end of a reply. */
+export function calledPlace({ fromNode, toNode }: PooledEdge): string {
+  return fromNode.phase === 'reply' && toNode.phase === 'reply' ? place(fromNode) : place(toNode)
+}

@@ -10,10 +10,18 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift, type VanElterenResult, vanElteren } from '../../stats/hodges-lehmann.ts'
 import { isTestable } from '../../stats/two-sample.ts'
 import { Categories } from '../categories/categories.ts'
-import { RESPONSE_TIME_OPTIONS } from '../mutations/find-response-time-mutations.ts'
-import { type Unchanged, whyUnchanged } from '../mutations/unchanged.ts'
-import type { PooledEdge } from './edge-pool.ts'
-import { type EdgeStratum, type EdgeTimes, edgeTimes, usualMeanUs } from './edge-times.ts'
+import {
+  RESPONSE_TIME_OPTIONS,
+  type Unchanged,
+  whyUnchanged,
+} from '../mutations/find-response-time-mutations.ts'
+import {
+  type EdgeStratum,
+  type EdgeTimes,
+  edgeTimes,
+  type PooledEdge,
+  usualMeanUs,
+} from './edge-times.ts'
 
 /**
  * Compares every edge, pooled over all categories that have it. This finds changes of rarely visited operations, where

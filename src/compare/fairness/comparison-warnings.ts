@@ -5,7 +5,13 @@ import type {
   FairnessCheck,
   WarningCode,
 } from './comparison-warning.ts'
-import { dataQuality, linkedRequests } from './data-quality.ts'
+import {
+  dataQuality,
+  idleWaits,
+  linkedRequests,
+  recordedAnew,
+  slowPreferred,
+} from './data-quality.ts'
 import {
   extremeRequest,
   hostsDiffer,
@@ -18,11 +24,8 @@ import {
   unmeasured,
   versionsDiffer,
 } from './period-problems.ts'
-import { missingIntervals, timeRanges } from './period-times.ts'
-import { slowPreferred } from './preferred-requests.ts'
-import { idleWaits, recordedAnew } from './recorded-anew.ts'
+import { missingIntervals, timeRanges, unsteadyBefore } from './period-times.ts'
 import { otherKinds, requestMix, samplingDiffers } from './request-types.ts'
-import { unsteadyBefore } from './steady-before.ts'
 import { clockSkew, duplicateTraces, orphans, truncatedTraces } from './trace-problems.ts'
 
 /** Ordered by severity: a screen may not have room for all, so warnings that may invalidate every result come first. */

@@ -7,9 +7,9 @@ import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import type { RankedMutation, Ranking } from '../ranking/rank-mutations.ts'
+import { togetherAlike } from '../segments/find-segments.ts'
 import { RequestColumns } from '../segments/request-columns.ts'
 import type { Segments } from '../segments/segments.ts'
-import { togetherAlike } from '../segments/without-echoes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
 import { byContribution, nestConsequences } from './consequences.ts'
@@ -21,11 +21,15 @@ import { observedChange, weighed } from './finding-size.ts'
 import { MIN_USUAL } from './form-prices.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
-import { placeFindings, withCovered } from './place-findings.ts'
 import { Prices } from './prices.ts'
 import { requestFindings, unattributedFindings } from './request-findings.ts'
 import { wholeRequests, withOtherValues, withSegments } from './segment-findings.ts'
-import { withSameFactor, withSharedConditions } from './shared-changes.ts'
+import {
+  placeFindings,
+  withCovered,
+  withSameFactor,
+  withSharedConditions,
+} from './shared-changes.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
 

@@ -1,5 +1,5 @@
 import { place } from '../../flows/node-labels.ts'
-import { calledPlace, type PooledEdge } from '../edges/edge-pool.ts'
+import { calledPlace, type PooledEdge } from '../edges/edge-times.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { EdgeScope, EdgesEvidence } from './evidence.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'

@@ -11,16 +11,17 @@ import { quantile } from '../../stats/quantile.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { rowsWhere } from '../../traces/group-rows.ts'
 import type { Categories } from '../categories/categories.ts'
-import { burstsOf } from '../onset/bursts.ts'
-import { findOnset, type Onset, type Timed } from '../onset/onset.ts'
+import { burstsOf, findOnset, type Onset, type Timed } from '../onset/onset.ts'
 import type { Segment } from '../segments/segments.ts'
 import { rowsByStart } from '../steps/arrivals.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
-import { describePart, type Limits, limitsOf } from '../steps/describe-step.ts'
 import {
   changedStrata,
   changeOfStep,
+  describePart,
+  type Limits,
+  limitsOf,
   type StepChange,
   type StepChanges,
 } from '../steps/step-changes.ts'

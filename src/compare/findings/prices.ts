@@ -28,13 +28,12 @@ import { type RootTypes, rootTypes } from '../steps/root-types.ts'
 import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { makesCalls, type Step, strataOfStep } from '../steps/step-times.ts'
-import type { Group } from './consequences.ts'
+import { type Group, strataOfDraft } from './consequences.ts'
 import { failingSites, longerThanUsual } from './error-findings.ts'
 import { type Draft, type FindingCall, type FindingStep, isStructural } from './finding.ts'
 import { MIN_USUAL, priceOf } from './form-prices.ts'
-import { endOf, strataOfPlace } from './place-findings.ts'
-import { strataOfDraft } from './relations.ts'
 import { isConfined } from './segment-findings.ts'
+import { endOf, strataOfPlace } from './shared-changes.ts'
 
 /**
  * Prices findings: recomputes how much less time requests after would take if one thing were as before. Findings are

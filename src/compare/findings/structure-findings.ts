@@ -1,24 +1,24 @@
-import { sum } from 'd3-array'
+import { rollup, sum } from 'd3-array'
+import { at } from '../../core/entries.ts'
+import { memoized, remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { place } from '../../flows/node-labels.ts'
+import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
+import { labelRules } from '../../flows/label-parts.ts'
+import { type NodeLabel, place, withoutHost } from '../../flows/node-labels.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
+import { ShapeGraph } from '../../traces/shape-table.ts'
+import { labelOrder } from '../../traces/structure-hashes.ts'
 import type { Categories } from '../categories/categories.ts'
+import { depthFirst } from '../categories/category-structure.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
-import type { MovedRequests } from '../mutations/find-structural-mutations.ts'
+import type { MovedRequests, StructuralMutations } from '../mutations/find-structural-mutations.ts'
+import { labelDifference, orderDifference } from '../precursors/match-precursors.ts'
 import { movedRequests } from '../precursors/moves.ts'
-import { orderDifference } from '../precursors/order-difference.ts'
 import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
-import type { SameSteps, StructureChange } from './evidence.ts'
+import type { AnsweredCall, MoveGroup, SameSteps, StructureChange } from './evidence.ts'
 import { type Draft, NO_EVIDENCE } from './finding.ts'
 import { byRequestsAfter, requestsOf } from './names.ts'
-import {
-  beyondChance,
-  changedServices,
-  groupMoves,
-  recordedForm,
-  recordedForms,
-} from './structure-moves.ts'
 
 export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[] {
   const { precursors, responseTime, options } = evidence
@@ -63,7 +63,7 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
   })
 }
 
-export function costOfMoves(
+function costOfMoves(
   categories: Categories,
   moves: readonly MovedRequests[],
   centre: Centre,
@@ -164,4 +164,274 @@ function servicesToLookAt(changes: readonly StructureChange[], gained: readonly 
     ...gained,
   ]
   return [...new Set(names)].filter((name) => name !== '')
+}
+
+type Change = StructureChange['change']
+
+/** A category's structure as it was recorded: of folded flows, that of one request. */
+interface RecordedForm {
+  readonly labels: readonly string[]
+  readonly preorder: Uint32Array
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  node(number: number): NodeLabel
+}
+
+/** Form of folded flows: requests of one category may have been recorded in several. */
+interface SharedForm extends RecordedForm {
+  readonly requests: number
+}
+
+const formsOf = remembered((categories: Categories) => {
+  const { flows } = categories
+  const membersOf = (category: number) => [
+    ...categories.members(category, AFTER),
+    ...categories.members(category, BEFORE),
+  ]
+  if (!(flows instanceof FoldedFlows)) {
+    return (category: number): readonly SharedForm[] => {
+      const { kinds: labels, preorder, from, to } = categories.structure(category)
+      const node = (number: number) => categories.shownNode(category, number)
+      return [{ labels, preorder, from, to, node, requests: 1 }]
+    }
+  }
+  const { shapes, shapeOf, labels: known } = flows.unfolded
+  const omitHosts = categories.options.omitHosts || flows.folding.omitHosts
+  const { kind } = labelRules({ ...categories.options, omitHosts })
+  const texts = Array.from({ length: known.size }, (_, code) => kind(known.get(code)))
+  const order = labelOrder(texts)
+  return memoized((category: number): readonly SharedForm[] => {
+    const counts = rollup(
+      membersOf(category),
+      ({ length }) => length,
+      (one) => at(shapeOf, one),
+    )
+    return Array.from(counts, ([shape, requests]) => {
+      const codes = shapes.labels(shape)
+      let preorder: Uint32Array | undefined
+      return {
+        labels: Array.from(codes, (code) => at(texts, code)),
+        get preorder() {
+          preorder ??= depthFirst(new ShapeGraph().load(shapes, shape), codes, order).preorder
+          return preorder
+        },
+        from: shapes.from(shape),
+        to: shapes.to(shape),
+        node: (number) => {
+          const node = known.get(at(codes, number))
+          return omitHosts ? withoutHost(node) : node
+        },
+        requests,
+      }
+    })
+  })
+})
+
+function recordedForms(categories: Categories, category: number): readonly SharedForm[] {
+  return formsOf(categories)(category)
+}
+
+/** Returns the form of a category that most of its requests have. */
+function recordedForm(categories: Categories, category: number): RecordedForm {
+  const [first, ...others] = recordedForms(categories, category) as [SharedForm, ...SharedForm[]]
+  return others.reduce((most, form) => (form.requests > most.requests ? form : most), first)
+}
+
+/** A change describes a group when it holds for this share of its requests. */
+const MIN_SHARE_IN_COMMON = 0.8
+
+/** Groups moves over and over by the change of flow that concerns the most requests. */
+export function groupMoves(categories: Categories, moves: readonly MovedRequests[]): MoveGroup[] {
+  let left = moves.map((move) => ({ move, changes: structureDifference(categories, move) }))
+  const groups: MoveGroup[] = []
+  while (left.length > 0) {
+    const tally = tallyChanges(left)
+    const first = tally[0]
+    const inGroup = ({ changes }: (typeof left)[number]) =>
+      first === undefined || changes.some((change) => nameOf(change) === first.name)
+    const members = left.filter(inGroup)
+    const requests = members.reduce((sum, { move }) => sum + move.requests, 0)
+    groups.push({
+      moves: members.map(({ move }) => move).sort((a, b) => b.requests - a.requests),
+      changes: tallyChanges(members)
+        .filter((entry) => entry.requests >= MIN_SHARE_IN_COMMON * requests)
+        .map(({ change }) => change),
+    })
+    left = left.filter((entry) => !inGroup(entry))
+  }
+  return groups
+}
+
+/**
+ * Returns the groups of more requests than chance moves. One of fewer joins another of the same
+ * mutation, whose requests are more than chance together.
+ */
+function beyondChance(structural: StructuralMutations, groups: readonly MoveGroup[]): MoveGroup[] {
+  const mutations = new Set(structural.mutations)
+  const requestsOf = ({ moves }: MoveGroup) => sum(moves, (move) => move.requests)
+  const left = [...groups].sort((a, b) => requestsOf(b) - requestsOf(a))
+  const told: MoveGroup[] = []
+  for (let group = left.pop(); group !== undefined; group = left.pop()) {
+    if (structural.testMoves(group.moves).isChange) {
+      told.unshift(group)
+      continue
+    }
+    const { moves } = group
+    const own = new Set(moves.flatMap(({ to }) => (mutations.has(to) ? [to] : [])))
+    const isOfSame = (other: MoveGroup) => other.moves.some(({ to }) => own.has(to))
+    const into = [left, told].find((others) => others.some(isOfSame))
+    const place = into?.findIndex(isOfSame) ?? -1
+    const larger = into?.[place]
+    if (larger) into[place] = { ...larger, moves: [...larger.moves, ...moves] }
+  }
+  return told
+}
+
+function tallyChanges(
+  entries: readonly { move: MovedRequests; changes: readonly StructureChange[] }[],
+) {
+  const tally = new Map<string, { name: string; change: StructureChange; requests: number }>()
+  for (const { move, changes } of entries) {
+    const seen = new Set<string>()
+    for (const change of changes) {
+      const name = nameOf(change)
+      if (seen.has(name)) continue
+      seen.add(name)
+      const known = tally.get(name) ?? { name, change, requests: 0 }
+      known.requests += move.requests
+      tally.set(name, known)
+    }
+  }
+  return [...tally.values()].sort((a, b) => b.requests - a.requests)
+}
+
+function nameOf({ change, label }: StructureChange): string {
+  return `${change} ${label}`
+}
+
+/**
+ * Returns where two structures part: the first nodes that only one has, with the node before. If the nodes are the same
+ * in another order, returns the edges that only one has.
+ */
+function structureDifference(categories: Categories, { from, to }: MovedRequests) {
+  if (from === to) return [rootChange(categories, to)]
+  const [was, is] = [recordedForm(categories, from), recordedForm(categories, to)]
+  const { added, removed } = labelDifference(was, is)
+  if (added.length === 0 && removed.length === 0) return orderOf(was, is)
+  const names = (labels: typeof added) => new Set(labels.map(({ label }) => label))
+  return [...entries(is, names(added), 'added'), ...entries(was, names(removed), 'removed')]
+}
+
+function rootChange(categories: Categories, category: number): StructureChange {
+  const node = categories.shownNode(category, 0)
+  const label = categories.requestKind(category)
+  return { change: 'added', label, node, after: null, answered: null }
+}
+
+function entries(
+  form: RecordedForm,
+  wanted: ReadonlySet<string>,
+  change: Change,
+): StructureChange[] {
+  const { labels, preorder, from, to } = form
+  const rank = new Uint32Array(labels.length)
+  preorder.forEach((node, position) => {
+    rank[node] = position
+  })
+  const first = new Map<string, number>()
+  to.forEach((node, edge) => {
+    const label = at(labels, node)
+    const source = at(from, edge)
+    if (!wanted.has(label) || wanted.has(at(labels, source))) return
+    const known = first.get(label)
+    const isFirst = known === undefined || at(rank, source) < at(rank, at(from, known))
+    if (isFirst) first.set(label, edge)
+  })
+  return [...first.values()]
+    .sort((a, b) => at(rank, at(from, a)) - at(rank, at(from, b)))
+    .map((edge) => edgeChange(form, edge, change))
+}
+
+function orderOf(was: RecordedForm, is: RecordedForm): StructureChange[] {
+  const names = ({ labels, from, to }: RecordedForm) =>
+    Array.from(from, (source, edge) =>
+      JSON.stringify([at(labels, source), at(labels, at(to, edge))]),
+    )
+  const [before, after] = [names(was), names(is)]
+  const only = (form: RecordedForm, edges: string[], others: string[], change: Change) => {
+    const known = new Set(others)
+    return edges.flatMap((name, edge) => (known.has(name) ? [] : [edgeChange(form, edge, change)]))
+  }
+  return [...only(is, after, before, 'added'), ...only(was, before, after, 'removed')]
+}
+
+function edgeChange(form: RecordedForm, edge: number, change: Change): StructureChange {
+  const [source, target] = [at(form.from, edge), at(form.to, edge)]
+  const node = form.node(target)
+  return {
+    change,
+    node,
+    label: at(form.labels, target),
+    after: { label: at(form.labels, source), node: form.node(source) },
+    answered: answeredCall(form, source, node.service),
+  }
+}
+
+/** Returns the call to another service answered last before a node: its answer may decide what follows. */
+function answeredCall(form: RecordedForm, last: number, service: string): AnsweredCall | null {
+  const { labels, from, to } = form
+  const before = (node: number) =>
+    Array.from(to.keys())
+      .filter((edge) => to[edge] === node)
+      .map((edge) => at(from, edge))
+  let reply = last
+  for (;;) {
+    const label = form.node(reply)
+    if (label.phase !== 'reply') return null
+    if (label.service !== service) break
+    const [only, ...others] = before(reply)
+    if (only === undefined || others.length > 0) return null
+    reply = only
+  }
+  const { service: called, operation } = form.node(reply)
+  const within = new Set([reply])
+  for (const node of within) {
+    const label = form.node(node)
+    const isCall =
+      label.phase === 'call' && label.service === called && label.operation === operation
+    if (isCall) continue
+    for (const earlier of before(node)) within.add(earlier)
+  }
+  const others = [...within].map((node) => form.node(node).service)
+  return {
+    service: called,
+    operation,
+    restsOn: [...new Set(others)].filter((other) => other !== called),
+    labels: new Set([...within].map((node) => at(labels, node))),
+  }
+}
+
+function changedServices(categories: Categories, moves: readonly MovedRequests[]) {
+  const gained = new Map<string, number>()
+  const lost = new Map<string, number>()
+  let all = 0
+  for (const { from, to, requests } of moves) {
+    const [before, after] = [placesOf(categories, from), placesOf(categories, to)]
+    all += requests
+    for (const name of after) if (!before.has(name)) add(gained, name, requests)
+    for (const name of before) if (!after.has(name)) add(lost, name, requests)
+  }
+  const most = (tally: ReadonlyMap<string, number>) =>
+    [...tally].flatMap(([name, requests]) => (requests >= MIN_SHARE_IN_COMMON * all ? [name] : []))
+  return { gained: most(gained), lost: most(lost) }
+}
+
+function placesOf(categories: Categories, category: number): Set<string> {
+  const form = recordedForm(categories, category)
+  const places = Array.from(form.preorder, (node) => place(form.node(node)))
+  return new Set(places.filter((name) => name !== ''))
+}
+
+function add(tally: Map<string, number>, name: string, requests: number): void {
+  tally.set(name, (tally.get(name) ?? 0) + requests)
 }

@@ -1,12 +1,13 @@
 import { group } from 'd3-array'
 import { at, getOrInsert } from '../../core/entries.ts'
-import { requireStage } from '../../core/errors.ts'
+import { requireFields, requireStage } from '../../core/errors.ts'
+import { graphDepths } from '../../core/graph-depths.ts'
 import { defineOptions, flag, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { own, rowTable, Stage, type StageTable } from '../../core/stage.ts'
 import { editDistanceFrom } from '../../stats/edit-distance.ts'
 import type { Categories } from '../categories/categories.ts'
-import type { StructureOutline } from '../categories/structure-outline.ts'
+import type { CategoryStructure, StructureOutline } from '../categories/category-structure.ts'
 import { comparedCounts, StructuralMutations } from '../mutations/find-structural-mutations.ts'
 
 /**
@@ -94,7 +95,7 @@ export interface PrecursorCandidate {
 }
 
 /** The candidates of one mutation in columns, in no particular order. */
-export interface CandidateColumns {
+interface CandidateColumns {
   readonly categories: readonly number[]
   readonly nsed: Float64Array
   readonly weights: Float64Array
@@ -157,7 +158,7 @@ export class Precursors extends Stage {
   }
 }
 
-export interface DistanceColumns {
+interface DistanceColumns {
   readonly nsed: Float64Array
   /** Inverse of the distance; for different structures that read the same, that of half an edit. */
   readonly inverse: Float64Array
@@ -246,4 +247,140 @@ function edgeTokens({ labelCodes, visits, callers }: StructureOutline): Uint32Ar
     tokens[count++] = 2 * (labelCodes[node] as number)
   }
   return tokens.slice(0, count)
+}
+
+/** A label that one structure has more often than the other. */
+export interface LabelCount {
+  readonly label: string
+  /** Number of additional nodes with it. */
+  readonly count: number
+}
+
+type LabeledNodes = Pick<CategoryStructure, 'preorder' | 'labels'>
+
+/** Labels that only a mutation's structure has, and those that only its precursor's has. */
+export interface LabelDifference {
+  readonly added: readonly LabelCount[]
+  readonly removed: readonly LabelCount[]
+}
+
+/**
+ * Returns the node labels by which two structures differ, in the order that the structures meet them. It is quick to
+ * read and says nothing of position; what stands where is for the graph comparison.
+ *
+ * @example
+ * labelDifference(categories.structure(precursor), categories.structure(mutation)).added
+ */
+export function labelDifference(before: LabeledNodes, after: LabeledNodes): LabelDifference {
+  for (const one of [before, after]) {
+    requireFields('labelDifference(before, after)', one, 'preorder', 'labels')
+  }
+  const counts = new Map<string, number>()
+  const count = ({ preorder, labels }: LabeledNodes, step: number) => {
+    for (const node of preorder) {
+      const label = labels[node] as string
+      counts.set(label, (counts.get(label) ?? 0) + step)
+    }
+  }
+  count(after, 1)
+  count(before, -1)
+  const entries = [...counts].map(([label, difference]) => ({ label, count: difference }))
+  return {
+    added: entries.filter(({ count }) => count > 0),
+    removed: entries
+      .filter(({ count }) => count < 0)
+      .map(({ label, count }) => ({ label, count: -count })),
+  }
+}
+
+interface StepGraph {
+  readonly size: number
+  readonly from: ArrayLike<number>
+  readonly to: ArrayLike<number>
+}
+
+/**
+ * Change in how two steps lie in time, in a flow and another that has both. `'in turn'`: the second now follows the
+ * first; before, neither waited for the other. `'together'`: the reverse. `'reordered'`: the second follows the first;
+ * before, the first followed the second. `'not waited for'`: nothing waits for the second any more; its former
+ * successor now follows the first. `'waited for'`: the reverse.
+ */
+export interface OrderChange {
+  readonly kind: 'in turn' | 'together' | 'reordered' | 'not waited for' | 'waited for'
+  /** Numbers in the flow after. */
+  readonly first: number
+  readonly second: number
+}
+
+/** Flows with more steps are not compared: pairs grow with their square. */
+const MAX_STEPS = 2000
+
+/**
+ * Returns the shared steps (`matches`) whose order differs: pairs that are neighbors in one of the orders. Exchanged
+ * flows give the same pairs.
+ */
+export function orderDifference(
+  before: StepGraph,
+  after: StepGraph,
+  matches: Iterable<readonly [before: number, after: number]>,
+): OrderChange[] {
+  if (Math.max(before.size, after.size) > MAX_STEPS) return []
+  const toAfter = new Int32Array(before.size).fill(-1)
+  const toBefore = new Int32Array(after.size).fill(-1)
+  for (const [one, other] of matches) {
+    toAfter[one] = other
+    toBefore[other] = one
+  }
+  const [were, are] = [reachable(before), reachable(after)]
+  const [endedBefore, endAfter] = [leaves(before), leaves(after)]
+  const found: OrderChange[] = []
+  eachEdge(after, (first, second) => {
+    const [one, other] = [toBefore[first] as number, toBefore[second] as number]
+    if (one < 0 || other < 0 || were(one, other)) return
+    if (were(other, one)) found.push({ kind: 'reordered', first, second })
+    else if (endedBefore.has(one) && !endAfter.has(first)) {
+      found.push({ kind: 'waited for', first: second, second: first })
+    } else found.push({ kind: 'in turn', first, second })
+  })
+  eachEdge(before, (one, other) => {
+    const [first, second] = [toAfter[one] as number, toAfter[other] as number]
+    if (first < 0 || second < 0 || are(first, second)) return
+    if (are(second, first)) {
+      const isKnown = found.some((known) => known.first === second && known.second === first)
+      if (!isKnown) found.push({ kind: 'reordered', first: second, second: first })
+    } else if (endAfter.has(first) && !endedBefore.has(one)) {
+      found.push({ kind: 'not waited for', first: second, second: first })
+    } else found.push({ kind: 'together', first, second })
+  })
+  return found
+}
+
+function eachEdge({ from, to }: StepGraph, visit: (from: number, to: number) => void): void {
+  for (let edge = 0; edge < from.length; edge++) visit(from[edge] as number, to[edge] as number)
+}
+
+function leaves({ size, from }: StepGraph): Set<number> {
+  const left = new Set(Array.from({ length: size }, (_, step) => step))
+  for (let edge = 0; edge < from.length; edge++) left.delete(from[edge] as number)
+  return left.size === 1 ? new Set() : left
+}
+
+export function reachable({ size, from, to }: StepGraph): (from: number, to: number) => boolean {
+  const words = (size + 31) >>> 5
+  const earlier = new Uint32Array(size * words)
+  const depth = graphDepths(size, from, to)
+  const edges = Array.from(from, (_, edge) => edge).sort(
+    (a, b) => (depth[from[a] as number] as number) - (depth[from[b] as number] as number),
+  )
+  for (const edge of edges) {
+    const [source, target] = [from[edge] as number, to[edge] as number]
+    for (let word = 0; word < words; word++) {
+      const at = target * words + word
+      earlier[at] = (earlier[at] as number) | (earlier[source * words + word] as number)
+    }
+    const own = target * words + (source >>> 5)
+    earlier[own] = (earlier[own] as number) | (1 << (source & 31))
+  }
+  return (one, other) =>
+    (((earlier[other * words + (one >>> 5)] as number) >>> (one & 31)) & 1) === 1
 }

@@ -1,13 +1,19 @@
 // Runs once a request and column: the loops index with `!`.
-import { sum } from 'd3-array'
+// Runs once a row and column: the loops index with `!`.
+import { greatest, group, median, range, sum } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { remembered } from '../../core/remembered.ts'
-import { AFTER, BEFORE, FlowSet } from '../../flows/flow-set.ts'
+import { percent } from '../../core/words.ts'
+import { AFTER, BEFORE, FlowSet, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { normalP } from '../../stats/distributions.ts'
+import { mannWhitney } from '../../stats/mann-whitney.ts'
 import { largerP, type RunMeasure, runShifts } from '../../stats/run-shifts.ts'
+import { condition } from '../../traces/selection/condition.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
+import { stepKey } from '../steps/step-times.ts'
 import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
 import { type Divided, DividingColumns } from './dividing-columns.ts'
 import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
@@ -19,8 +25,12 @@ import {
   isOfNumbers,
   requestsWithFailing,
 } from './mistaken-conditions.ts'
-import { otherValues, replacedInVain, surely } from './other-values.ts'
-import { RequestColumns } from './request-columns.ts'
+import {
+  type CodedRows,
+  FIRST_VALUE,
+  type RequestColumn,
+  RequestColumns,
+} from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
 import {
   countAfter,
@@ -41,11 +51,17 @@ import {
   equivalentsOf,
   operationIs,
   placesFirst,
+  subjectOf,
   textOf,
 } from './segment-words.ts'
-import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
+import {
+  type OtherValues,
+  SEGMENT_OPTIONS,
+  type Segment,
+  type SegmentOptions,
+  Segments,
+} from './segments.ts'
 import { type SegmentTest, testSegment } from './test-segment.ts'
-import { withoutEchoes } from './without-echoes.ts'
 
 const MAX_TRIES = 6
 /** Most segments of one step; each is searched among the rows that the earlier ones left. */
@@ -401,4 +417,252 @@ function holdsForAll(
 
 function sizeOf({ inside, measure }: Segment): number {
   return Math.abs(inside.change) * inside.after * (measure === 'time' ? 1 : 1e6)
+}
+
+/** Segments with this share of their requests in common are one change. */
+const MIN_SHARED = 0.5
+
+/** Whether another segment shows the same more closely: a step within requests, or spans within a step. */
+function isShownBy({ step, within }: Segment, other: Segment): boolean {
+  if (step === null || other.step === null) return false
+  if (step.kind === 'request') return other.step.kind !== 'request'
+  if (within !== null || other.within === null) return false
+  return stepKey(step) === stepKey(other.step)
+}
+
+/** Leaves out segments that only repeat those of a service, or its spans, in the same requests. */
+function withoutEchoes(
+  segments: readonly Segment[],
+  { period }: FlowSet,
+  failed: Uint8Array,
+): Segment[] {
+  const shownOf = remembered(({ measure, requests }: Segment) => {
+    const isTime = measure === 'time'
+    return new Set(requests.filter((one) => period[one] === AFTER && (isTime || failed[one] === 1)))
+  })
+  return segments.filter((segment) => {
+    const own = shownOf(segment)
+    return !segments.some((other) => {
+      if (other.measure !== segment.measure || other.direction !== segment.direction) return false
+      if (!isShownBy(segment, other)) return false
+      const shared = [...shownOf(other)].filter((request) => own.has(request)).length
+      return shared >= MIN_SHARED * own.size
+    })
+  })
+}
+
+/** Largest factor between the changes of spans that count as the same. */
+const ALIKE = 2
+
+/**
+ * Merges segments of spans within one service that changed the same way under the same condition: parallel calls of one
+ * kind.
+ */
+export function togetherAlike(segments: readonly Segment[]): Segment[] {
+  const isAlike = (a: Segment, b: Segment) =>
+    [a, b].every(({ measure, within }) => measure === 'time' && within !== null && within !== '') &&
+    a.step?.kind === 'work' &&
+    b.step?.kind === 'work' &&
+    stepKey(a.step) === stepKey(b.step) &&
+    a.text === b.text &&
+    a.operation === b.operation &&
+    a.inside.change / b.inside.change <= ALIKE &&
+    b.inside.change / a.inside.change <= ALIKE &&
+    a.direction === b.direction
+  return segments.flatMap((segment, i) => {
+    const same = segments.filter((other) => isAlike(segment, other))
+    if (same.length < 2) return segment
+    if (segments.indexOf(same[0] as Segment) < i) return []
+    const waitedUs = sum(same, ({ inside, waitedFor }) => inside.change * inside.after * waitedFor)
+    const { inside } = segment
+    return {
+      ...segment,
+      waitedFor: waitedUs / (inside.change * inside.after),
+      alike: same.slice(1).map(({ within }) => within as string),
+    }
+  })
+}
+
+/** Smallest number of calls before from which a value's time is known. */
+const MIN_KNOWN = 2
+/** Values of which it is not known may be those of this share of the calls. */
+const MAX_UNKNOWN = 0.05
+/** Share of pairs of a call before and one after in which numbers differ the same way. */
+const NEARLY_ALL = 0.9
+/** Share of pairs between the first and second half of a period in which growing numbers differ the same way. */
+const GROWING = 0.75
+/** Largest remaining change of calls with the same value, as a share of the whole change. */
+export const MAX_LEFT = 1 / 3
+
+/**
+ * Finds attributes whose values calls have more or less often than before, where calls with the same value
+ * hardly changed: cold starts, misses of a cache, longer answers. A segment has calls that take longer than
+ * like ones before; here, only the mix of calls is another.
+ *
+ * Null hypothesis: calls of both periods have values that took as long before, in the mean; by z within
+ * operations. `surely` corrects for how many attributes are tested.
+ *
+ * Sources: Kitagawa 1955, "Components of a difference between two rates"; Oaxaca 1973.
+ */
+function otherValues(measured: Measured, columns: readonly CodedRows[]): OtherValues[] {
+  const { measure, isSure, step, call } = measured
+  const isOfCalls = measure === 'structure' && call !== null
+  const isOfTimes = measure === 'time' && step !== null && step.kind !== 'request'
+  if (!isSure || !(isOfTimes || isOfCalls)) return []
+  const main = mainStratum(measured)
+  return columns.map((coded) => {
+    const { mix, left, error, isKnown } = mixOf(measured, coded)
+    const of = { step: isOfTimes ? step : null, call, attribute: coded.column.attribute }
+    if (isOfTimes && isDividedOtherwise(main, coded)) {
+      return { ...of, amount: Number.NaN, p: 0, text: wordsOf(main, coded) }
+    }
+    // An attribute that only some calls have may be what the call itself records.
+    const isOfAll = isOfTimes || coded.codes.every((code) => code >= FIRST_VALUE)
+    const isMost = isKnown && isOfAll && Math.abs(left) < MAX_LEFT * Math.abs(mix + left)
+    const p = isKnown ? normalP(mix / error, 'two-sided') : 1
+    return { ...of, amount: mix, p, text: isMost ? wordsOf(measured, coded) : '' }
+  })
+}
+
+type Two = [before: Float64Array, after: Float64Array]
+
+/** Attributes no call of a step has a value of that any had before, though the step takes as long: a redeploy. */
+function replacedInVain(measured: Measured, columns: readonly CodedRows[]): string[] {
+  const { measure, isSure, step } = measured
+  if (measure !== 'time' || isSure || step === null || step.kind === 'request') return []
+  const main = mainStratum(measured)
+  return columns
+    .filter((coded) => isDividedOtherwise(main, coded))
+    .map(({ column }) => column.attribute)
+}
+
+/** Returns the calls of the operation that changed by most in all. */
+function mainStratum(measured: Measured): Measured {
+  const { strata, offsets, values } = measured
+  const most = greatest(strata.keys(), (stratum) => {
+    const [was, is] = [0, 1].map((i) =>
+      values.subarray(offsets[2 * stratum + i]!, offsets[2 * stratum + i + 1]!),
+    ) as [Float64Array, Float64Array]
+    return Math.abs(sum(is) - (is.length * sum(was)) / was.length)
+  })!
+  return { ...measured, strata: [strata[most]!], offsets: offsets.subarray(2 * most, 2 * most + 3) }
+}
+
+/**
+ * Whether no call has a value that any had before: one value became another, or numbers of nearly all calls
+ * are larger than before, or smaller, and do not merely grow with time.
+ */
+function isDividedOtherwise({ offsets, blocks }: Measured, { column, codes }: CodedRows): boolean {
+  const ofPeriod = (period: Period) => range(offsets[period]!, offsets[period + 1]!)
+  const isOrdered = (first: readonly number[], then: readonly number[], share: number) => {
+    const [one, other] = [first, then].map((rows) => rows.map((row) => codes[row]!))
+    return Math.abs(mannWhitney(one!, other!).probabilitySlower - 0.5) > share - 0.5
+  }
+  const isGrowing = (rows: readonly number[]) => {
+    const middle = median(rows, (row) => blocks[row]!)!
+    const [one, other] = group(rows, (row) => blocks[row]! > middle)
+    return one !== undefined && other !== undefined && isOrdered(one[1], other[1], GROWING)
+  }
+  const [before, after] = [ofPeriod(BEFORE), ofPeriod(AFTER)]
+  if ([...before, ...after].some((row) => codes[row]! < FIRST_VALUE)) return false
+  if (column.kind !== 'numbers') {
+    const [was, is] = [before, after].map((rows) => new Set(rows.map((row) => codes[row]!)))
+    return was!.size === 1 && is!.size === 1 && ![...was!].some((one) => is!.has(one))
+  }
+  return isOrdered(before, after, NEARLY_ALL) && !isGrowing(before) && !isGrowing(after)
+}
+
+/**
+ * Returns the tested values that surely explain the calls' time. A replaced value explains nothing if the same
+ * replacement left other calls as fast as before.
+ */
+function surely(
+  all: readonly OtherValues[],
+  { alpha, inVain }: { readonly alpha: number; readonly inVain: ReadonlySet<string> },
+): OtherValues[] {
+  return all.filter(({ text, p, amount, attribute }) => {
+    const isReplaced = Number.isNaN(amount)
+    return text !== '' && p * all.length < alpha && !(isReplaced && inVain.has(attribute))
+  })
+}
+
+/** Returns the part of the change that other values account for, with its standard error, and the part left. */
+function mixOf({ offsets, values, strata }: Measured, { column, codes }: CodedRows) {
+  let [mix, left, variance, unknown, calls] = [0, 0, 0, 0, 0]
+  const ofPeriods = () => [BEFORE, AFTER].map(() => new Float64Array(column.values.length)) as Two
+  const [counts, sums] = [ofPeriods(), ofPeriods()]
+  for (const stratum of strata.keys()) {
+    for (const period of [BEFORE, AFTER] satisfies Period[]) {
+      counts[period].fill(0)
+      sums[period].fill(0)
+      const group = 2 * stratum + period
+      for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+        counts[period][codes[row]!]!++
+        sums[period][codes[row]!]! += values[row]!
+      }
+    }
+    const [then, now] = counts.map((own) => sum(own)) as [number, number]
+    const usual = sum(sums[BEFORE]) / then
+    calls += now
+    for (let code = 0; code < column.values.length; code++) {
+      const [had, has] = [counts[BEFORE][code]!, counts[AFTER][code]!]
+      const isKnown = had >= MIN_KNOWN
+      if (!isKnown) unknown += has
+      const ofValue = isKnown ? sums[BEFORE][code]! / had - usual : 0
+      mix += has * ofValue
+      left += sums[AFTER][code]! - has * (usual + ofValue)
+      // Of a mean before, as many calls as after.
+      variance += (has + (now / then) ** 2 * had) * ofValue ** 2
+    }
+  }
+  const isKnown = unknown <= MAX_UNKNOWN * calls
+  return { mix, left, error: Math.sqrt(variance), isKnown }
+}
+
+/** Says which value is more or less frequent by most, or of numbers, how large they are. */
+function wordsOf(measured: Measured, { column, codes }: CodedRows): string {
+  const shares = [BEFORE, AFTER].map((period) => sharesOf(measured, codes, period as Period))
+  const [before, after] = shares as [Map<number, number>, Map<number, number>]
+  const subject = subjectOf(column)
+  if (column.kind === 'numbers') {
+    const [was, is] = [before, after].map((own) => typical(column, own))
+    return was === is ? '' : `typically ${condition(subject, 'is', [is!]).text} (${was} before)`
+  }
+  const moved = (code: number) => (after.get(code) ?? 0) - (before.get(code) ?? 0)
+  const code = greatest(
+    [...after.keys()].filter((one) => one >= FIRST_VALUE),
+    moved,
+  )
+  if (code === undefined || moved(code) <= 0) return ''
+  const [then, now] = [before, after].map((own) => percent(own.get(code) ?? 0))
+  const { text } = condition(subject, 'is', [column.values[code]!])
+  return before.has(code)
+    ? `${text} comes more often (${now} of calls, ${then} before)`
+    : `${text} in ${now} of calls (0 % before)`
+}
+
+function sharesOf({ offsets }: Measured, codes: Uint16Array, period: Period): Map<number, number> {
+  const counts = new Map<number, number>()
+  for (let group = period as number; group < offsets.length - 1; group += 2) {
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+      counts.set(codes[row]!, (counts.get(codes[row]!) ?? 0) + 1)
+    }
+  }
+  const all = sum(counts.values())
+  return new Map([...counts].map(([code, count]) => [code, count / all]))
+}
+
+/** Returns the median of binned numbers to two digits, evenly spread within its bin. */
+function typical({ values }: RequestColumn, shares: ReadonlyMap<number, number>): string {
+  const half = sum(shares, ([code, share]) => (code < FIRST_VALUE ? 0 : share)) / 2
+  let below = 0
+  for (let code = FIRST_VALUE; code < values.length; code++) {
+    const own = shares.get(code) ?? 0
+    if (own > 0 && below + own >= half) {
+      const [low, high] = [Number(values[code]), Number(values[code + 1] ?? values[code])]
+      return String(Number((low + ((half - below) / own) * (high - low)).toPrecision(2)))
+    }
+    below += own
+  }
+  return ''
 }

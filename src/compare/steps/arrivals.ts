@@ -4,7 +4,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { median, quantile } from '../../stats/quantile.ts'
-import { compareCounts } from './compare-counts.ts'
+import { compareCounts } from './call-counts.ts'
 import { type ChoiceCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
 /** Largest factor between sampling weights that count as the same. */

@@ -10,7 +10,7 @@ import {
   moderatedShifts,
 } from '../../stats/moderated-shifts.ts'
 import { largerP, RunSums, runMeasure, runShifts, shareMeasure } from '../../stats/run-shifts.ts'
-import { type CountsTest, compareCounts, inPeriods, unweighted } from './compare-counts.ts'
+import { type CountsTest, compareCounts, inPeriods, unweighted } from './call-counts.ts'
 import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 
 /**

@@ -12,29 +12,34 @@ import { cauchyCombination } from '../../stats/cauchy-combination.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { Categories } from '../categories/categories.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
-import { whyUnchanged } from '../mutations/unchanged.ts'
+import { whyUnchanged } from '../mutations/find-response-time-mutations.ts'
 import { compareArrivals } from './arrivals.ts'
 import { compareActions, compareTimes, WHOLE_LEVEL } from './between-runs.ts'
-import { type CallChoice, callCounts, callRepeats, sameTest } from './call-counts.ts'
+import {
+  type CallChoice,
+  type CountsTest,
+  callCounts,
+  callRepeats,
+  sameTest,
+} from './call-counts.ts'
 import { CallSites, isSame, type Operation } from './call-order.ts'
-import type { CountsTest } from './compare-counts.ts'
 import { describeErrors, testErrors } from './compare-errors.ts'
 import { describeLogs, testLogs } from './compare-log-counts.ts'
-import {
-  describeStep,
-  limitsOf,
-  type StepTest,
-  type TestedStep,
-  type TimesTest,
-} from './describe-step.ts'
-import { type FarTimes, testFarTimes } from './far-times.ts'
 import { type LostShares, lostShares } from './lost-spans.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import { rootCalls } from './root-types.ts'
-import { type StepChange, StepChanges } from './step-changes.ts'
+import {
+  describeStep,
+  limitsOf,
+  type StepChange,
+  StepChanges,
+  type StepTest,
+  type TestedStep,
+  type TimesTest,
+} from './step-changes.ts'
 import type { StepStratum } from './step-strata.ts'
 import { type StepTimes, stepTimes } from './step-times.ts'
-import { testTails } from './tail-counts.ts'
+import { type FarTimes, testFarTimes, testTails } from './tail-counts.ts'
 import { shortStretches, timeBlocks } from './time-blocks.ts'
 
 /** A change of this share of an operation's calls is called one. */

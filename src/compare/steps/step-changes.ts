@@ -1,17 +1,26 @@
+// Runs once a request of a step: the loops index with `!`.
+
+import { sum } from 'd3-array'
+import { callersOf } from '../../calls/unrecorded-callees.ts'
+import { SEVERAL } from '../../calls/visits.ts'
+import { remembered } from '../../core/remembered.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
+import { stratifiedShift, vanElteren } from '../../stats/hodges-lehmann.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
+import { type Moments, moments } from '../../stats/moments.ts'
+import { cappedTimes, SLOWEST, usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
-import type { Unchanged } from '../mutations/unchanged.ts'
+import { type Unchanged, whyUnchanged } from '../mutations/find-response-time-mutations.ts'
 import type { Arrivals } from './arrivals.ts'
-import type { CallCounts, CallRepeats } from './call-counts.ts'
+import type { CallCounts, CallRepeats, CountsTest } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
-import type { CountsTest } from './compare-counts.ts'
 import type { ErrorChange } from './compare-errors.ts'
 import type { LogChange } from './compare-log-counts.ts'
-import type { StepStratum } from './step-strata.ts'
-import { type Step, type StepTimes, stepKey, strataOfStep } from './step-times.ts'
-import type { Minority } from './tail-counts.ts'
+import { partOfStratum, type StepSample, type StepStratum } from './step-strata.ts'
+import { callTimes, type Step, type StepTimes, stepKey, strataOfStep } from './step-times.ts'
+import { type MeasuredMinority, type Minority, minorityOf } from './tail-counts.ts'
 
 /** Change of one operation of a step. */
 export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower' | 'p'> {
@@ -78,7 +87,7 @@ export interface RepeatChange extends Omit<CallRepeats, 'strata'>, ModeratedShif
 }
 
 /** Changes of arrivals, with p corrected over all tests of steps and calls. */
-export interface ArrivalChanges extends Arrivals {
+interface ArrivalChanges extends Arrivals {
   readonly rateQ: number
   readonly pausesQ: number
 }
@@ -193,4 +202,407 @@ function changedFirst<Change extends { readonly changed: boolean; readonly p: nu
   b: Change,
 ): number {
   return Number(b.changed) - Number(a.changed) || a.p - b.p
+}
+
+export interface TimesTest extends ModeratedShift {
+  /** p of the tails alone; `NaN` with too few values. */
+  readonly tailP: number
+}
+
+export interface Limits extends EdgeOptions {
+  readonly negligibleUs: number
+  readonly usualOf: (request: number) => number
+  /** Times of a step's calls, where a request has several. */
+  readonly callsOf: (step: StepTimes) => readonly StepStratum[]
+  /** Resolution of the clocks that time a step, in µs. */
+  readonly resolutionOf: (step: Step) => number
+  /** Weight of each request; undefined where each counts once. */
+  readonly counted: Float64Array | undefined
+}
+
+export type StepTest = Pick<
+  TimesTest,
+  'p' | 'tailP' | 'probabilitySlower' | 'designEffect' | 'rankDf' | 'logDf'
+>
+
+export interface TestedStep {
+  readonly step: StepTimes
+  readonly whole: StepTest
+  readonly operations: readonly {
+    readonly operation: string
+    readonly strata: readonly StepStratum[]
+    readonly test: StepTest
+  }[]
+  readonly p: number
+  readonly q: number
+}
+
+/** Returns the data that describing steps of flows needs. */
+export function limitsOf(flows: FlowSet, options: EdgeOptions): Limits {
+  return {
+    ...options,
+    negligibleUs: options.minimumShare * usualMeanUs(flows) * flows.wholes(AFTER),
+    usualOf: cappedTimes(flows, BEFORE),
+    callsOf: remembered((step: StepTimes) => callTimes(flows, step)?.strata ?? []),
+    resolutionOf: ({ service, caller }) => {
+      const ends = [service, ...(caller === null ? callersOf(flows, service) : [caller])]
+      return Math.max(...ends.map((one) => flows.resolution?.get(one)?.tickUs ?? 0))
+    },
+    counted: flows.counted,
+  }
+}
+
+/**
+ * Describes a step that changed in some of its requests only: the operations that did, or of strata that are known to
+ * have changed, all of them together.
+ */
+export function describePart(
+  change: StepChange,
+  step: StepTimes,
+  {
+    limits,
+    isPart,
+    isKnown,
+  }: {
+    readonly limits: Limits
+    readonly isPart: (request: number, stratum: StepStratum) => boolean
+    readonly isKnown: boolean
+  },
+): StepChange {
+  const partsOf = (strata: readonly StepStratum[]) =>
+    strata.map((one) => partOfStratum(one, (request) => isPart(request, one)))
+  const strata = partsOf(step.strata)
+  const testOf = (
+    { p, minority }: Pick<OperationChange, 'p' | 'minority'>,
+    own: readonly StepStratum[],
+  ): StepTest => ({
+    p,
+    tailP: minority === null ? Number.NaN : 0,
+    designEffect: change.designEffect,
+    rankDf: change.rankDf,
+    logDf: change.logDf,
+    probabilitySlower: vanElteren(
+      own.map(({ before, after }) => ({ before: before.values, after: after.values })),
+      { sorted: true },
+    ).probabilitySlower,
+  })
+  const operations = (isKnown ? [] : change.operations).map((one) => {
+    const own = strata.filter(({ operation }) => operation === one.operation)
+    return { operation: one.operation, strata: own, test: testOf(one, own) }
+  })
+  const tested = { step: { ...step, strata }, whole: testOf(change, strata), operations }
+  const told = describeStep(
+    { ...tested, p: change.p, q: isKnown ? 0 : change.q },
+    { ...limits, callsOf: (one) => partsOf(limits.callsOf(one)) },
+  )
+  return isKnown ? { ...told, operations: change.operations } : told
+}
+
+/** Describes the change of a step: the change of its calls, or of some of them, and its contribution. */
+export function describeStep(
+  { step, whole, operations, p, q }: TestedStep,
+  options: Limits,
+): StepChange {
+  const { kind, service, caller, part, strata } = step
+  const significant = q < options.alpha
+  const known = operations.filter(({ test }) => !Number.isNaN(test.p))
+  const described = operations
+    .map(({ operation, strata: own, test }) => {
+      const isSignificant = significant && test.p * known.length < options.alpha
+      const tested = { ...test, tailP: test.tailP * known.length }
+      return {
+        operation,
+        ...describeTimes({ step, strata: own, test: tested }, isSignificant, options),
+      }
+    })
+    .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
+  const only = operations.length === 1 ? described[0] : undefined
+  const all = only ?? describeTimes({ step, strata, test: whole }, significant, options)
+  const changed = described.filter((operation) => operation.changed)
+  const [first] = changed
+  // If single operations changed, their change is reported; other operations would dilute it.
+  const told =
+    first === undefined
+      ? all
+      : {
+          ...first,
+          contributionUs: changed.reduce((sum, one) => sum + one.contributionUs, 0),
+          contributionError: Math.hypot(...changed.map((one) => one.contributionError)),
+        }
+  const { operation: _, ...times } = { operation: '', ...told }
+  const concerned = strata.filter(
+    ({ operation }) => first === undefined || changed.some((one) => one.operation === operation),
+  )
+  const observed = excessOf(concerned, ({ after }) => after.calls, cutOf(told.minority))
+  return {
+    kind,
+    service,
+    caller,
+    ...(part && { part }),
+    ...times,
+    beforeRequests: all.beforeRequests,
+    afterRequests: all.afterRequests,
+    p,
+    q,
+    designEffect: whole.designEffect,
+    rankDf: whole.rankDf,
+    logDf: whole.logDf,
+    operations: described,
+    observedUs: observed.us,
+    observedError: observed.error,
+    requests: requestsOf(concerned, changed.length === 0 ? [all] : changed),
+  }
+}
+
+/**
+ * Returns the excess time of calls over the mean before, with a share of the slowest cut. This is the integral of
+ * quantile differences: the change of all calls, not of the typical one.
+ */
+export function excessOf(
+  strata: readonly StepStratum[],
+  callsOf: (stratum: StepStratum) => number,
+  cut: number,
+): { readonly us: number; readonly error: number } {
+  let [us, variance] = [0, 0]
+  for (const stratum of strata) {
+    const { before, after } = stratum
+    if (before.values.length === 0 || after.values.length === 0) continue
+    const [then, now] = [cappedMoments(before, cut), cappedMoments(after, cut)]
+    const calls = callsOf(stratum)
+    us += (now.mean - then.mean) * calls
+    variance += calls ** 2 * ((now.variance || 0) / now.count + (then.variance || 0) / then.count)
+  }
+  return { us, error: Math.sqrt(variance) }
+}
+
+function cappedMoments({ values }: StepSample, cut: number): Moments {
+  const most = values[Math.ceil((1 - cut) * values.length) - 1]!
+  return moments(values.map((value) => Math.min(most, value)))
+}
+
+/** Returns the share of the slowest calls to cut: a hundredth, unless the change is mostly there. */
+function cutOf(minority: Minority | null): number {
+  return minority !== null && minority.share < 3 * SLOWEST ? 0 : SLOWEST
+}
+
+function requestsOf(
+  strata: readonly StepStratum[],
+  changed: readonly Pick<OperationChange, 'minority' | 'shiftUs'>[],
+): number[] {
+  const minorities = changed.map(({ minority, shiftUs }) => (shiftUs > 0 ? minority : null))
+  return distinct([
+    ...strata.map(({ before }) => before.recorded.requests),
+    ...(minorities.includes(null)
+      ? strata.map(({ after }) => after.recorded.requests)
+      : minorities.map((minority) => minority!.requests)),
+  ])
+}
+
+/** Requests in the order in which they are first listed. */
+function distinct(lists: readonly ArrayLike<number>[]): number[] {
+  let [largest, size] = [0, 0]
+  for (const list of lists) {
+    for (let i = 0; i < list.length; i++) largest = Math.max(largest, list[i]!)
+    size += list.length
+  }
+  const isListed = new Uint8Array(largest + 1)
+  const found = new Array<number>(size)
+  let count = 0
+  for (const list of lists) {
+    for (let i = 0; i < list.length; i++) {
+      if (isListed[list[i]!]! === 0) found[count++] = list[i]!
+      isListed[list[i]!] = 1
+    }
+  }
+  found.length = count
+  return found
+}
+
+function describeTimes(
+  { step, strata, test }: { step: StepTimes; strata: readonly StepStratum[]; test: StepTest },
+  significant: boolean,
+  { alpha, minimumEffect, negligibleUs, usualOf, callsOf, resolutionOf, counted }: Limits,
+): Omit<OperationChange, 'operation'> {
+  const tickUs = resolutionOf(step)
+  const { isOfMean, ...typical } = significant
+    ? typicalShift(strata, tickUs)
+    : { shift: 0, low: Number.NaN, high: Number.NaN, isOfMean: false }
+  const had = distinct(strata.map(({ before }) => before.recorded.requests))
+  const has = distinct(strata.map(({ after }) => after.recorded.requests))
+  const calls = strata.reduce((sum, { after }) => sum + after.calls, 0)
+  let [usualUs, weights] = [0, 0]
+  for (const request of had) {
+    const weight = counted === undefined ? 1 : counted[request]!
+    usualUs += weight * usualOf(request)
+    weights += weight
+  }
+  // The change itself is already certain; tails, or else means, only tell whether it concerns some calls.
+  const sureness =
+    test.tailP < alpha ? normalQuantile(0.975) : MIN_CLEAR * Math.sqrt(test.designEffect)
+  // A smaller number of slow calls, by means alone, may be different calls: only tails show that some became faster.
+  const leastUs = test.tailP < alpha ? Number.NEGATIVE_INFINITY : 0
+  const all = { typicalUs: typical.shift * calls, calls, sureness, leastUs, isOfMean, tickUs }
+  const isTested = significant && !Number.isNaN(test.tailP)
+  const ofRequests = isTested ? fewOf(strata, all) : null
+  const operations = new Set(strata.map(({ operation }) => operation))
+  const ofCalls =
+    ofRequests !== null && calls > MAX_SLOW * has.length
+      ? fewOf(
+          callsOf(step).filter(({ operation }) => operations.has(operation)),
+          { ...all, eachRequest: calls / has.length },
+        )
+      : null
+  const isOfSingle =
+    ofCalls !== null &&
+    ofRequests !== null &&
+    MAX_SLOW * ofCalls.minority.share <= ofRequests.minority.share
+  const few = isOfSingle ? ofCalls : ofRequests
+  const { shift, low, high } = few ?? typical
+  const minority = few?.minority ?? null
+  const changedCalls = calls * (minority?.share ?? 1)
+  const isNegligible = Math.abs(shift * changedCalls) < negligibleUs
+  const contribution = contributionOf(strata, { shift, few })
+  // With parallel calls, requests wait only for the slowest.
+  const isParallel = minority === null && strata.some((one) => asWaitedFor(one) !== one)
+  const addedUs = isParallel ? contribution.contributionUs : shift * calls
+  const effect = (addedUs * weights) / Math.max(1, has.length) / usualUs
+  const why = whyUnchanged(test.p, { alpha: significant ? Number.POSITIVE_INFINITY : 0 }, () => [
+    !(Math.abs(effect) >= minimumEffect) && 'too small',
+    isNegligible && 'too small in all',
+  ])
+  return {
+    beforeRequests: had.length,
+    afterRequests: has.length,
+    callsEach: calls / Math.max(1, has.length),
+    probabilitySlower: minority === null ? test.probabilitySlower : Number.NaN,
+    p: test.p,
+    minority,
+    shiftUs: shift,
+    interval: [low, high],
+    effect,
+    ...contribution,
+    changed: why === null,
+    why,
+  }
+}
+
+/**
+ * Estimates the change of a typical call, in µs: the Hodges-Lehmann shift, or that of the mean if it is less than a
+ * tick of a coarse clock, which makes the times of most calls equal to those before.
+ */
+function typicalShift(strata: readonly StepStratum[], tickUs: number) {
+  if (tickUs > 0) {
+    const calls = sum(strata, ({ after }) => after.calls)
+    const { us, error } = excessOf(strata, ({ after }) => after.calls, SLOWEST)
+    const [shift, width] = [us / calls, (normalQuantile(0.975) * error) / calls]
+    if (Math.abs(shift) < tickUs) {
+      return { shift, low: shift - width, high: shift + width, isOfMean: true }
+    }
+  }
+  const shift = stratifiedShift(
+    strata.map(({ before, after }) => ({ before: before.values, after: after.values })),
+    { level: 0.95, sorted: true },
+  )
+  return { ...shift, isOfMean: false }
+}
+
+/** Standard errors from which means show that some calls changed, if tails do not. */
+const MIN_CLEAR = 3
+
+/**
+ * Largest ratio of a request's calls to its slow ones; beyond it, the slow calls are reported instead of the mean of
+ * all.
+ */
+const MAX_SLOW = 2
+
+/** Returns the changed minority of calls if its change is clear and most of the whole change; `null` otherwise. */
+function fewOf(
+  strata: readonly StepStratum[],
+  {
+    typicalUs,
+    calls,
+    sureness,
+    leastUs,
+    isOfMean,
+    tickUs,
+    eachRequest = 1,
+  }: {
+    readonly typicalUs: number
+    readonly calls: number
+    /** Standard errors of independent calls from which a difference of means is clear. */
+    readonly sureness: number
+    /** Smallest size of the change. */
+    readonly leastUs: number
+    /** Whether the typical change is the mean of all calls, these included. */
+    readonly isOfMean: boolean
+    readonly tickUs: number
+    readonly eachRequest?: number
+  },
+) {
+  const few = minorityOf(strata)
+  if (few === null) return null
+  const excess: MeasuredMinority['excess'] = (isCritical) => {
+    const { us, error } = few.excess(isCritical)
+    // Calls of one request may be similar.
+    return { us, error: error * Math.sqrt(eachRequest) }
+  }
+  const { us, error } = excess(false)
+  const { share } = few.minority
+  const changed = share * calls
+  const width = normalQuantile(0.975) * error
+  // Means of more calls have fewer slow and fewer fast values, although nothing changed in all.
+  const whole = excessOf(strata, ({ after }) => after.calls, cutOf(few.minority))
+  const isClear = [whole, { us, error }].every((one) => Math.abs(one.us) > sureness * one.error)
+  const isOfFew = share > 0 && us * whole.us > 0 && us > leastUs
+  // Times that differ by two ticks, one at either end, may be equal ones.
+  if (isOfMean && Math.abs(few.typicalUs) < 2 * tickUs) return null
+  const othersUs = isOfMean ? typicalUs - us : typicalUs
+  if (!isOfFew || !isClear || Math.abs(othersUs) > Math.abs(few.typicalUs * changed) / 2)
+    return null
+  return {
+    ...few,
+    excess,
+    shift: us / changed,
+    low: (us - width) / changed,
+    high: (us + width) / changed,
+  }
+}
+
+/**
+ * Returns a shift's contribution to all response times after, with the sign of the typical call's shift. Faster
+ * calls count as often as requests waited for them before: now, other calls may end later.
+ */
+function contributionOf(
+  strata: readonly StepStratum[],
+  { shift, few }: { shift: number; few: MeasuredMinority | null },
+): Pick<OperationChange, 'contributionUs' | 'contributionError'> {
+  if (shift === 0) return { contributionUs: 0, contributionError: Number.NaN }
+  const criticalCalls = ({ before, after }: StepStratum) =>
+    shift > 0 ? after.criticalCalls : (after.calls * before.criticalCalls) / (before.calls || 1)
+  const { us, error } =
+    few?.excess(true) ?? excessOf(strata.map(asWaitedFor), criticalCalls, SLOWEST)
+  return us * shift > 0
+    ? { contributionUs: us, contributionError: error }
+    : {
+        contributionUs: shift * sum(strata, criticalCalls) * (few?.minority.share ?? 1),
+        contributionError: Number.NaN,
+      }
+}
+
+/** Requests wait for calls in parallel where at least this share of them does. */
+const MIN_WAITING = 0.95
+
+/** Returns only the times of the calls that requests wait for, if calls run in parallel; else all times. */
+function asWaitedFor(stratum: StepStratum): StepStratum {
+  const waitedOf = (sample: StepSample) => {
+    const { criticalUs, critical, recorded, calls, criticalCalls } = sample
+    const values = criticalUs
+      .map((us, row) => us / critical[row]!)
+      .filter(Number.isFinite)
+      .sort()
+    const isOfSome = calls >= SEVERAL * recorded.values.length && criticalCalls < calls
+    return isOfSome && values.length >= MIN_WAITING * critical.length ? { ...sample, values } : null
+  }
+  const [before, after] = [waitedOf(stratum.before), waitedOf(stratum.after)]
+  return before && after ? { ...stratum, before, after } : stratum
 }

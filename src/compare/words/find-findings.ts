@@ -19,9 +19,9 @@ import { nearestFailure } from '../findings/error-findings.ts'
 import type { Draft, Finding } from '../findings/finding.ts'
 import { onsetsOf } from '../findings/finding-onsets.ts'
 import { observedChange, operationOf, sizeOf } from '../findings/finding-size.ts'
+import { differs, wholeShifts } from '../findings/request-findings.ts'
 import { exemplarsOf, slowExamples } from '../findings/slow-examples.ts'
 import { slowRequests } from '../findings/slow-stretch.ts'
-import { differs, wholeShifts } from '../findings/whole-shift.ts'
 import { findInterference } from '../interference/find-interference.ts'
 import {
   interferenceClause,

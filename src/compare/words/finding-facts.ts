@@ -20,10 +20,9 @@ import { arrivals } from '../../flows/overlap.ts'
 import type { Draft, Finding } from '../findings/finding.ts'
 import { isOpen } from '../findings/finding-size.ts'
 import { calledName } from '../findings/names.ts'
-import { wholeShifts } from '../findings/whole-shift.ts'
-import type { Bursts } from '../onset/bursts.ts'
+import { wholeShifts } from '../findings/request-findings.ts'
 import type { TimedEvent } from '../onset/events.ts'
-import type { Onset } from '../onset/onset.ts'
+import type { Bursts, Onset } from '../onset/onset.ts'
 
 /** Longer ids of traces lose their end. */
 const MAX_ID_LENGTH = 12

@@ -2,18 +2,22 @@ import { changeWords, type Quantity } from '../../core/quantity.ts'
 import { formatDuration, grouped, listed, percent, printable } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { operationName } from '../../flows/node-labels.ts'
-import type { PooledEdge } from '../edges/edge-pool.ts'
+import type { PooledEdge } from '../edges/edge-times.ts'
 import { servicesOf } from '../findings/edge-findings.ts'
 import type { EdgesEvidence, PausesEvidence, RateEvidence } from '../findings/evidence.ts'
 import type { Compared, Draft } from '../findings/finding.ts'
 import { placeName } from '../findings/names.ts'
-import { callsWords, movesWords, orderWords } from './call-words.ts'
-import { failureWords } from './error-words.ts'
-import { logsWords, logText, serviceLogsText } from './log-words.ts'
-import { conditionWords, factorWords, placeWords } from './place-words.ts'
+import {
+  callsWords,
+  logsWords,
+  logText,
+  movesWords,
+  orderWords,
+  serviceLogsText,
+} from './call-words.ts'
 import { requestsWords, restWords } from './rest-words.ts'
-import { lookFor, segmentNotes, segmentWords } from './segment-words.ts'
-import { stepsWords } from './step-words.ts'
+import { failuresWords, lookFor, segmentNotes, segmentWords } from './segment-words.ts'
+import { conditionWords, factorWords, placeWords, stepsWords } from './step-words.ts'
 import type { Words } from './words.ts'
 
 /**
@@ -56,7 +60,7 @@ function ownWords(
     case 'order':
       return orderWords(evidence)
     case 'failures':
-      return failureWords(evidence)
+      return failuresWords(evidence)
     case 'logs':
       return logsWords(evidence)
     case 'place':

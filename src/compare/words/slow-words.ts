@@ -9,9 +9,9 @@ import {
   type SlowCounts,
   type SlowStretch,
 } from '../findings/slow-stretch.ts'
-import { errorWords } from './error-words.ts'
 import { burstsText, hasDays, timeText } from './finding-facts.ts'
 import { deadlineText } from './rest-words.ts'
+import { errorWords } from './segment-words.ts'
 
 /** Most bursts whose times are listed. */
 const MAX_LISTED = 6

@@ -3,7 +3,7 @@ import { grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { operationAt } from '../../flows/node-labels.ts'
 import { isMessage, mainOperation } from '../findings/names.ts'
-import type { CountsTest } from '../steps/compare-counts.ts'
+import type { CountsTest } from '../steps/call-counts.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import { namedPart, type WorkPart, wayParts, workParts } from '../steps/work-parts.ts'
 

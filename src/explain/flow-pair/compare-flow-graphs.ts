@@ -4,7 +4,7 @@ import {
   LARGE_SHIFT,
   ResponseTimeMutations,
 } from '../../compare/mutations/find-response-time-mutations.ts'
-import { type OrderChange, orderDifference } from '../../compare/precursors/order-difference.ts'
+import { type OrderChange, orderDifference } from '../../compare/precursors/match-precursors.ts'
 import type { RankedMutation } from '../../compare/ranking/rank-mutations.ts'
 import {
   OptionError,

@@ -1,5 +1,5 @@
 import { group, sum } from 'd3-array'
-import { type OrderChange, reachable } from '../../compare/precursors/order-difference.ts'
+import { type OrderChange, reachable } from '../../compare/precursors/match-precursors.ts'
 import {
   changeWords,
   formatAmount,

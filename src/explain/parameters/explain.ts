@@ -1,7 +1,7 @@
 import { group } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { Comparison } from '../../compare/comparison.ts'
-import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
+import type { PooledEdge } from '../../compare/edges/edge-times.ts'
 import type { Finding, FindingCall } from '../../compare/findings/finding.ts'
 import type { Segment } from '../../compare/segments/segments.ts'
 import { getOrInsert } from '../../core/entries.ts'

@@ -1,5 +1,5 @@
 import type { Comparison } from '../../compare/comparison.ts'
-import { calledPlace } from '../../compare/edges/edge-pool.ts'
+import { calledPlace } from '../../compare/edges/edge-times.ts'
 import type { EdgeChange, EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
 import { stepTitle } from '../../compare/findings/names.ts'
 import { isOfStep } from '../../compare/findings/step-findings.ts'

@@ -6,8 +6,8 @@ import {
   SLOW,
 } from '../../compare/interference/interference.ts'
 import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
-import { failuresText } from '../../compare/words/error-words.ts'
 import type { Findings } from '../../compare/words/findings.ts'
+import { failuresText } from '../../compare/words/segment-words.ts'
 import { most } from '../../core/options.ts'
 import { signedAmount, TIME } from '../../core/quantity.ts'
 import {

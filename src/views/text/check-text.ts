@@ -1,11 +1,12 @@
 import {
   type CheckedType,
   type Estimate,
+  failsUntold,
   type Growth,
   historyChanges,
+  type JudgedType,
   type RunCheck,
 } from '../../compare/baseline/check-run.ts'
-import { failsUntold, type JudgedType } from '../../compare/baseline/judge-types.ts'
 import type { RunSummary } from '../../compare/baseline/run-summary.ts'
 import { tableOf } from '../../core/text-layout.ts'
 import { counted, formatDuration, grouped, pValue, shortText, spoken } from '../../core/words.ts'

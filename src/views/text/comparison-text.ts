@@ -2,10 +2,10 @@ import { range, sum } from 'd3-array'
 import type { Comparison } from '../../compare/comparison.ts'
 import { isHint, isVital } from '../../compare/fairness/comparison-warnings.ts'
 import type { FindingCall } from '../../compare/findings/finding.ts'
-import { wholeShifts } from '../../compare/findings/whole-shift.ts'
+import { wholeShifts } from '../../compare/findings/request-findings.ts'
 import type { EdgeComparison } from '../../compare/mutations/find-response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from '../../compare/mutations/find-structural-mutations.ts'
-import { type LabelCount, labelDifference } from '../../compare/precursors/label-difference.ts'
+import { type LabelCount, labelDifference } from '../../compare/precursors/match-precursors.ts'
 import { type RankedMutation, usualTimeUs } from '../../compare/ranking/rank-mutations.ts'
 import {
   amountsName,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { wholeShifts } from '../../../src/compare/findings/whole-shift.ts'
+import { wholeShifts } from '../../../src/compare/findings/request-findings.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import { headline } from '../../../src/explain/headline.ts'
 import { AFTER, countText } from '../../../src/flows/flow-set.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { compareChoices } from '../../../src/compare/steps/between-runs.ts'
-import { unweighted } from '../../../src/compare/steps/compare-counts.ts'
+import { unweighted } from '../../../src/compare/steps/call-counts.ts'
 import { StretchCounts } from '../../../src/compare/steps/time-blocks.ts'
 import { type RandomSource, randomSource } from '../../../src/stats/random.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ruleText } from '../../../src/compare/apply-knowledge.ts'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
+import { ruleText } from '../../../src/compare/comparison-options.ts'
 import {
   type Ignorable,
   NO_KNOWLEDGE,

@@ -1,6 +1,6 @@
 import { rollup, sort, sum } from 'd3-array'
 import { LARGE_SHIFT } from '../../../compare/mutations/find-response-time-mutations.ts'
-import type { OrderChange } from '../../../compare/precursors/order-difference.ts'
+import type { OrderChange } from '../../../compare/precursors/match-precursors.ts'
 import {
   count,
   custom,

@@ -1,5 +1,5 @@
 import { sum } from 'd3-array'
-import type { OrderChange } from '../../../compare/precursors/order-difference.ts'
+import type { OrderChange } from '../../../compare/precursors/match-precursors.ts'
 import { formatAmount, fromToText, type Quantity, signedAmount } from '../../../core/quantity.ts'
 import { counted, firstOf, grouped, percent, spoken, tooltipText } from '../../../core/words.ts'
 import {

@@ -1,7 +1,7 @@
 import { group, range, sort } from 'd3-array'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Comparison } from '../../../compare/comparison.ts'
-import { traceKey } from '../../../compare/comparison-inputs.ts'
+import { traceKey } from '../../../compare/comparison-options.ts'
 import { RequestColumns } from '../../../compare/segments/request-columns.ts'
 import { restoreComparison, takeSnapshot } from '../../../compare/snapshot.ts'
 import { getOrInsert } from '../../../core/entries.ts'
