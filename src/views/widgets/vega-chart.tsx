@@ -1,4 +1,5 @@
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
+import { bareSvg } from '../charts/chart.ts'
 import { sizedSpec } from '../charts/chart-frame.ts'
 import { renderSvg, type VegaLiteSpec } from '../charts/svg-renderer.ts'
 import { useWidth } from '../drawing/controls.tsx'
@@ -12,6 +13,8 @@ import {
 
 interface ChartProps extends ChartActs {
   readonly spec: VegaLiteSpec
+  /** Gets the place of the chart each time it was drawn. */
+  readonly onDrawn?: (place: HTMLElement) => void
 }
 
 /** Shows a Vega-Lite chart in a widget: by vega-embed in a page, as a picture in a still. */
@@ -33,6 +36,7 @@ const TRIAL = 4000
 function LiveChart({ spec, ...acts }: ChartProps) {
   const [place, room] = useWidth<HTMLDivElement>()
   const { current: width } = useRef({ room })
+  const known = useRef<DrawnChart>()
   const now = useRef(acts)
   now.current = acts
   if (Math.abs(room - width.room) > MIN_CHANGE) width.room = room
@@ -40,7 +44,6 @@ function LiveChart({ spec, ...acts }: ChartProps) {
   const text = JSON.stringify(spec)
   useLayoutEffect(() => {
     const element = place.current
-    let drawn: DrawnChart | undefined
     let isGone = false
     const draw = async () => {
       const page = await runtimePromise<ChartPage>('charts')
@@ -52,22 +55,26 @@ function LiveChart({ spec, ...acts }: ChartProps) {
       const around = Number(aside.querySelector('svg')?.getAttribute('width')) - TRIAL
       trial.remove()
       if (isGone) return
-      drawn = await page.drawChart(element, sized(width.room - around), {
+      const drawn = await page.drawChart(element, sized(width.room - around), {
         onPick: onPick && ((datum) => now.current.onPick?.(datum)),
       })
-      if (isGone) drawn.remove()
+      if (isGone) return drawn.remove()
+      // The one before stays until then: nothing around it moves.
+      known.current?.remove()
+      known.current = drawn
+      now.current.onDrawn?.(element)
     }
     void draw()
     return () => {
       isGone = true
-      drawn?.remove()
     }
   }, [text, width.room])
+  useLayoutEffect(() => () => known.current?.remove(), [])
   return <div ref={place} class="fd-chart" />
 }
 
 function stillChart(spec: VegaLiteSpec) {
-  const svg = renderSvg(spec)
+  const svg = bareSvg(renderSvg(spec))
   const [, width = '0'] = /^<svg[^>]* width="([\d.]+)"/.exec(svg) ?? []
   const [, height = '0'] = /^<svg[^>]* height="([\d.]+)"/.exec(svg) ?? []
   return {

@@ -1,9 +1,9 @@
 import type { Quantity } from '../../../core/quantity.ts'
 import { counted, grouped, percent, tooltipText } from '../../../core/words.ts'
 import type { EdgeLatencies, UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
-import { Button, Checkbox } from '../../drawing/controls.tsx'
+import { Button } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
-import { annotated, type Note, type NoteTarget, noteOn, noteSubject } from './flow-notes.ts'
+import { annotated, type NoteTarget, noteOn, noteSubject } from './flow-notes.ts'
 import { type SceneLink, type SceneStep, SIDES } from './flow-scene.ts'
 import type { Flow } from './flow-state.ts'
 import {
@@ -28,7 +28,7 @@ export function FlowNotes({ flow }: FlowProps) {
     <ol class="fd-flow-edges" aria-label="Notes">
       {annotations.map((note, i) => (
         <li key={i}>
-          {note.mark === true ? '★ Note on ' : 'Note on '}
+          Note on{' '}
           <Button
             onClick={() =>
               goTo(note.edge === undefined ? { node: note.node ?? 0 } : { edge: note.edge })
@@ -52,22 +52,18 @@ export function FlowNotes({ flow }: FlowProps) {
 
 function NoteEditor({ flow, target }: FlowProps & { readonly target: NoteTarget }) {
   const { annotations } = flow.state
-  const { mark = false, comment = '' } = noteOn(annotations, target) ?? {}
-  const change = (changes: Partial<Note>) =>
-    flow.change({ annotations: annotated(annotations, target, { mark, comment, ...changes }) })
   return (
-    <>
-      <Checkbox label="Mark" isChecked={mark} onChange={(isOn) => change({ mark: isOn })} />
-      <label>
-        Comment
-        <input
-          type="text"
-          size={32}
-          value={comment}
-          onInput={({ currentTarget }) => change({ comment: currentTarget.value })}
-        />
-      </label>
-    </>
+    <label>
+      Comment
+      <input
+        type="text"
+        size={32}
+        value={noteOn(annotations, target)?.comment ?? ''}
+        onInput={({ currentTarget }) =>
+          flow.change({ annotations: annotated(annotations, target, currentTarget.value) })
+        }
+      />
+    </label>
   )
 }
 
@@ -92,10 +88,9 @@ export function FlowDetails({ flow }: FlowProps) {
 }
 
 function StepDetails({ flow, step }: FlowProps & { readonly step: SceneStep }) {
-  const { data, scene, pinned, isBeside } = flow
+  const { data, scene } = flow
   const { group, nodes, openedGroup } = step
   const node = nodes[0] as number
-  const isPinned = pinned.includes(step.id)
   const near = scene.links.filter(({ from, to }) => from === step.id || to === step.id)
   return (
     <>
@@ -115,11 +110,6 @@ function StepDetails({ flow, step }: FlowProps & { readonly step: SceneStep }) {
         {openedGroup === null ? null : (
           <Button onClick={() => flow.toggle(openedGroup)}>Fold back</Button>
         )}
-        {isBeside && step.inBefore && step.inAfter ? (
-          <Button aria-pressed={isPinned} onClick={() => flow.pin(node)}>
-            {isPinned ? 'Unpin' : 'Pin: align both flows here'}
-          </Button>
-        ) : null}
         <NoteEditor flow={flow} target={{ node }} />
       </div>
       <ul class="fd-flow-edges">

@@ -4,7 +4,7 @@ import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts
 import { Button, Choice, Select, StateCode } from '../../drawing/controls.tsx'
 import { Caption, Figure, STILL_WIDTH, StillGroup, useIsStill } from '../../drawing/figure.tsx'
 import { exploreCode, type ViewProps, type WidgetCall } from '../define-widget.ts'
-import { FlowBeyond, FlowCanvas } from './flow-canvas.tsx'
+import { FlowCanvas } from './flow-canvas.tsx'
 import { FlowDetails, FlowNotes } from './flow-details.tsx'
 import { FlowGraph, FlowLegend } from './flow-graph.tsx'
 import { noteSubject, shownNotes } from './flow-notes.ts'
@@ -21,7 +21,7 @@ import {
   MODES,
   SIDES,
 } from './flow-scene.ts'
-import { type Flow, MIN_APART, stateOf, useFlow, wholeSight } from './flow-state.ts'
+import { type Flow, stateOf, useFlow, wholeSight } from './flow-state.ts'
 import {
   differenceWords,
   MODE_REASONS,
@@ -33,7 +33,6 @@ import {
 const STAGE_MS = 1800
 /** The end of the last difference, which is still told: 1 is the flow after. */
 const LAST = 0.9995
-const SPEEDS = [0.25, 0.5, 1, 2, 4]
 
 type FlowProps = { readonly flow: Flow }
 
@@ -41,7 +40,6 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
   const { at } = state
   const onChange = (next: number) => change({ at: next })
   const [until, setUntil] = useState<number | null>(null)
-  const [speed, setSpeed] = useState(1)
   const isPlaying = until !== null
   useLayoutEffect(() => {
     if (until === null) return
@@ -52,7 +50,7 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
     const endOf = (moment: number) => Math.min(LAST, until, Math.ceil(moment * count) / count)
     const start = performance.now()
     let frame = requestAnimationFrame(function step(now) {
-      const passed = (Math.max(0, now - start) * speed) / (STAGE_MS * count)
+      const passed = Math.max(0, now - start) / (STAGE_MS * count)
       const next = Math.min(until, first + passed)
       onChange(isStill && next < until ? endOf(next) : Math.round(next * 1000) / 1000)
       if (next < until) frame = requestAnimationFrame(step)
@@ -60,7 +58,7 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
     })
     return () => cancelAnimationFrame(frame)
     // It goes on from where it was begun.
-  }, [until, speed])
+  }, [until])
   const show = (next: number) => {
     setUntil(null)
     onChange(next)
@@ -91,13 +89,6 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
           ›
         </Button>
       </fieldset>
-      <Select
-        label="Speed"
-        value={speed}
-        values={SPEEDS}
-        textOf={(each) => `${each} ×`}
-        onChoose={setSpeed}
-      />
       <label class="fd-flow-slider">
         before
         <input
@@ -148,9 +139,6 @@ function FlowControls({
       />
       {state.opened.length > 0 ? (
         <Button onClick={() => change({ opened: [] })}>Fold all</Button>
-      ) : null}
-      {state.pins.length > 0 && state.mode === 'side-by-side' ? (
-        <Button onClick={() => change({ pins: [] })}>Unpin all</Button>
       ) : null}
       {differenceCount > 0 && state.mode !== 'animation' ? (
         <fieldset class="fd-flow-set" aria-label="Differences">
@@ -204,10 +192,6 @@ export const FLOW_STYLE = `
 .fd-flow-surface { border: 1px solid var(--fd-line); border-radius: 4px; cursor: grab; touch-action: none; max-width: none; }
 .fd-flow-surface:active { cursor: grabbing; }
 .fd-flow-surface text { cursor: text; user-select: text; text-rendering: geometricPrecision; }
-.fd-flow-far text { display: none; }
-.fd-flow-window { position: relative; }
-.fd-flow-beyond { position: absolute; box-shadow: 0 1px 4px rgb(0 0 0 / 25%); }
-.fd-flow-below { bottom: 8px; right: 8px; }
 .fd-flow-thing { cursor: pointer; outline: none; }
 .fd-flow-thing:hover .fd-node { stroke-width: 3.2; }
 .fd-flow-thing:focus-visible .fd-flow-ring { stroke-width: 4; }
@@ -251,12 +235,10 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
         <div style={`flex:2 1 ${isBeside ? 1000 : 620}px`}>
           <div ref={flow.place} class="fd-flow-window">
             <FlowCanvas flow={flow} />
-            <FlowBeyond flow={flow} />
           </div>
           <FlowLegend
             {...{ scene: flow.scene, mode, width: flow.width, scale: flow.scale }}
             drawings={[flow.drawing]}
-            isPinned={flow.pinned.length > 0}
           />
         </div>
         <div>
@@ -311,9 +293,12 @@ function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
         <StillDrawings {...{ data, state, scene }} />
       )}
       {annotations.map((note, i) => {
-        const sign = note.mark === true ? ' ★' : ''
-        const comment = note.comment === undefined ? '' : `: ${shortText(note.comment, 200)}`
-        return <Caption key={i} text={`${i + 1}${sign} ${noteSubject(data, note)}${comment}`} />
+        return (
+          <Caption
+            key={i}
+            text={`${i + 1} ${noteSubject(data, note)}: ${shortText(note.comment, 200)}`}
+          />
+        )
       })}
     </>
   )
@@ -330,16 +315,13 @@ interface StillProps {
   readonly scene: FlowScene
 }
 
-function StillDrawings({ data, state: { mode, pins, at, annotations }, scene }: StillProps) {
-  const layout = layOutFlow(scene, mode, pins)
+function StillDrawings({ data, state: { mode, at, annotations }, scene }: StillProps) {
+  const layout = layOutFlow(scene, mode)
   const moments = mode === 'animation' ? [...new Set([0, at, 1])] : [at]
-  const drawings = moments.map((moment) =>
-    flowDrawing(layout, data, { at: moment, leastApart: MIN_APART }),
-  )
+  const drawings = moments.map((moment) => flowDrawing(layout, data, moment))
   const drawn = sum(drawings, ({ width }) => width + STILL_GAP) - STILL_GAP
   const width = Math.max(STILL_WIDTH, drawn)
   const notes = shownNotes(annotations, scene, data)
-  const pinned = pins.map((pin) => scene.stepOf[pin] as number)
   // Drawings that are narrower than the still stand in its middle.
   const indentOf = (i: number) => (i === 0 ? Math.round((width - drawn) / 2) : 0)
   return (
@@ -353,12 +335,12 @@ function StillDrawings({ data, state: { mode, pins, at, annotations }, scene }: 
             label={data.title}
           >
             <g transform={`translate(${indentOf(i)} 0)`}>
-              <FlowGraph {...{ data, drawing, notes, pinned }} />
+              <FlowGraph {...{ data, drawing, notes }} />
             </g>
           </Figure>
         ))}
       </StillGroup>
-      <FlowLegend {...{ scene, mode, drawings, width }} isPinned={pins.length > 0} />
+      <FlowLegend {...{ scene, mode, drawings, width }} />
     </>
   )
 }
@@ -373,13 +355,12 @@ function summaryOf(data: FlowData, { mode }: FlowsWidgetOptions): string {
 
 /** Returns the line of code that shows a state; what its mode does not show is left out. */
 export function flowCode(data: FlowData, options: FlowsWidgetOptions, call: WidgetCall): string {
-  const { level, focus, pins, at } = options
+  const { level, focus, at } = options
   const { mode } = stateOf(data, options)
   const said = {
     ...options,
     mode: mode === data.usualMode ? null : mode,
     level: level === data.usualLevel ? null : level,
-    pins: mode === 'side-by-side' ? pins : [],
     at: mode === 'animation' ? at : 0,
     focus: level === 'focus' ? focus : 1,
   }

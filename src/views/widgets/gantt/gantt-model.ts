@@ -287,15 +287,6 @@ export function foldedTo(calls: readonly GanttCall[], rows: number): number[] {
   return sort(folded)
 }
 
-export function uncriticalCalls(calls: readonly GanttCall[]): number[] {
-  return [...calls.entries()]
-    .filter(([call, { inner }]) => {
-      const within = calls.slice(call + 1, call + 1 + inner)
-      return inner > 0 && within.every(({ critical }) => critical.length === 0)
-    })
-    .map(([call]) => call)
-}
-
 export type GanttRow = ReturnType<typeof ganttRows>[number]
 
 export function ganttRows(calls: readonly GanttCall[], collapsed: readonly number[]) {

@@ -45,7 +45,6 @@ import {
   ganttData,
   ganttRows,
   nameOf,
-  uncriticalCalls,
 } from './gantt-model.ts'
 
 const ROW = 22
@@ -226,12 +225,6 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
             unfold all
           </Button>
           <Button onClick={() => collapse(callers(calls))}>fold all</Button>
-          <Button
-            title="Fold all calls within which nothing is on the critical path"
-            onClick={() => collapse(uncriticalCalls(calls))}
-          >
-            fold uncritical
-          </Button>
           <Button disabled={options.range === null} onClick={() => zoom(null)}>
             whole time
           </Button>

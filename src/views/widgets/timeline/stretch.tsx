@@ -20,7 +20,6 @@ import { ribbonIsClear } from '../../charts/ribbon.ts'
 import { FindingsList, shownFindings } from '../findings/findings-list.tsx'
 import { RibbonPane } from '../findings/ribbon-pane.tsx'
 import type { TraceLinks } from '../findings/trace-link.tsx'
-import type { TimelineData, TimelineFilter } from './timeline-model.ts'
 
 /** Most times of steps that a page carries: that many are compared again within seconds. */
 const MAX_TIMES = 36_000
@@ -123,7 +122,7 @@ export interface StretchData {
 
 interface Selected {
   readonly ranges: readonly [RangeUs | null, RangeUs | null]
-  readonly filter: TimelineFilter
+  readonly category: number | null
 }
 
 /** A stretch that was compared, or is being; `null` while everything is selected. */
@@ -153,18 +152,15 @@ export function useCarried({ carried }: StretchData): () => Comparison {
 }
 
 /** Compares the selected stretch of both periods as soon as it no longer moves. */
-export function useStretch(
-  data: StretchData & Pick<TimelineData, 'categories'>,
-  { ranges, filter }: Selected,
-): Stretch {
+export function useStretch(data: StretchData, { ranges, category }: Selected): Stretch {
   const restored = useCarried(data)
   const [done, setDone] = useState<{ readonly key: string; readonly stretch: Stretch } | null>(null)
-  const isAll = [...ranges, filter.category, filter.root].every((part) => part === null)
-  const key = JSON.stringify([ranges, filter])
+  const isAll = [...ranges, category].every((part) => part === null)
+  const key = JSON.stringify([ranges, category])
   useEffect(() => {
     if (isAll) return
     const later = setTimeout(
-      () => setDone({ key, stretch: stretchOf(restored(), data, { ranges, filter }) }),
+      () => setDone({ key, stretch: stretchOf(restored(), data, { ranges, category }) }),
       PAUSE,
     )
     return () => clearTimeout(later)
@@ -175,15 +171,10 @@ export function useStretch(
 
 function stretchOf(
   restored: Comparison,
-  { carried, categories }: StretchData & Pick<TimelineData, 'categories'>,
-  { ranges: [beforeUs, afterUs], filter: { category, root } }: Selected,
+  { carried }: StretchData,
+  { ranges: [beforeUs, afterUs], category }: Selected,
 ): Stretch {
-  const isWanted = (row: number) => {
-    const own = carried.categories[row] as number
-    return (
-      (category === null || own === category) && (root === null || categories[own]?.[0] === root)
-    )
-  }
+  const isWanted = (row: number) => category === null || carried.categories[row] === category
   const comparison = comparedStretch(restored, { beforeUs, afterUs, where: isWanted })
   if (typeof comparison === 'string') return { state: 'refused', why: comparison }
   return {
@@ -225,7 +216,7 @@ function StretchResult({
       <RibbonPane
         account={comparison.account}
         isClear={ribbonIsClear(comparison)}
-        {...{ carried, linkOf }}
+        carried={carried}
       />
       <FindingsList
         findings={findings}
