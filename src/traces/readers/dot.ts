@@ -195,13 +195,11 @@ class DotRun {
 
   #addParameters(parameters: ParameterTables, id: string): void {
     const { graphs } = this.#sink
-    const trace = { id, number: graphs.size }
     for (let number = 0; number < this.#nodeCount; number++) {
       const node = this.#numbers.indexOf(number)
       const own = this.#attributes.filter(([of]) => of === node)
       const found = parameters.of(
-        { kind: 'node', id: this.#idText(node) },
-        trace,
+        { kind: 'node', id: this.#idText(node), trace: id },
         own.map(([, key, value]) => [key, value]),
       )
       for (const [key, value] of found) graphs.addAttribute(number, key, value)
