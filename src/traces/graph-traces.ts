@@ -1,6 +1,6 @@
-import { cumsum, range } from 'd3-array'
+import { cumsum } from 'd3-array'
 import { type StageTable, stageTable } from '../core/stage.ts'
-import { type Attributes, AttributesBuilder, type AttributeValue, besideOwn } from './attributes.ts'
+import { type Attributes, AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { entriesWithin } from './group-rows.ts'
 import { finishColumns, growingColumns } from './growing-columns.ts'
@@ -47,39 +47,6 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
       ),
       nodes: Uint32Array.from(this.shapeOf, (shape) => this.shapes.nodeCount(shape)),
       edges: Uint32Array.from(this.shapeOf, (shape) => this.shapes.edgeCount(shape)),
-    })
-  }
-
-  /**
-   * Returns one row per trace point: its trace, its number there, its label, the host and the operation that the label
-   * names, and a column for each attribute: `undefined` where a point has none. One with the name of another column is
-   * `attributes.NAME`.
-   */
-  nodeTable(): StageTable {
-    const { ids, shapes, shapeOf } = this
-    const nodes = (trace: number) => shapes.nodeCount(shapeOf[trace] ?? 0)
-    const codes = this.#ofEach((trace) => shapes.labels(shapeOf[trace] ?? 0))
-    const names = this.labels.map(pointNames)
-    const own = {
-      trace: this.#ofEach((trace) => new Array(nodes(trace)).fill(ids[trace])),
-      node: this.#ofEach((trace) => range(nodes(trace))),
-      label: codes.map((code) => this.labels[code]),
-      host: codes.map((code) => names[code]?.host),
-      operation: codes.map((code) => names[code]?.operation),
-    }
-    const attributes = this.attributes?.columnsByName() ?? []
-    return stageTable(besideOwn<ArrayLike<unknown>>(own, attributes))
-  }
-
-  /** Returns one row per edge: its trace, the numbers of the trace points it joins there, and its latency. */
-  edgeTable(): StageTable {
-    const { shapes, shapeOf } = this
-    const edges = (trace: number) => shapes.edgeCount(shapeOf[trace] ?? 0)
-    return stageTable({
-      trace: this.#ofEach((trace) => new Array(edges(trace)).fill(this.ids[trace])),
-      from: this.#ofEach((trace) => shapes.from(shapeOf[trace] ?? 0)),
-      to: this.#ofEach((trace) => shapes.to(shapeOf[trace] ?? 0)),
-      latencyUs: this.latencyUs,
     })
   }
 
@@ -144,11 +111,6 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
       attributes: attributes?.pick(entriesWithin(this.firstNodes, chosen).entries) ?? null,
     }
     return new GraphTraces(name, columns, this.quality().ofSome(selected)) as this
-  }
-
-  /** Returns the items of all traces as one list. */
-  #ofEach<T>(of: (trace: number) => Iterable<T>): T[] {
-    return this.ids.flatMap((_, trace) => Array.from(of(trace)))
   }
 
   /** The nodes of trace `i` are `i` to `i + 1` of all traces' nodes, counted through. */

@@ -6,7 +6,6 @@ import {
   oneOf,
   optionalText,
 } from '../core/options.ts'
-import type { CsvOptions } from './readers/named-columns.ts'
 import type { LoadProgress } from './readers/read-in-worker.ts'
 import { SPAN_FORMATS, type SpanFormatName } from './readers/span-formats.ts'
 import { FILE_FORMATS } from './readers/trace-reader.ts'
@@ -16,8 +15,6 @@ const SPAN_FORMAT_NAMES: readonly SpanFormatName[] = SPAN_FORMATS.map(({ name })
 const FORMATS = [...FILE_FORMATS, ...SPAN_FORMAT_NAMES] as const
 
 export type TraceFormat = (typeof FORMATS)[number]
-
-const isObject = (value: unknown) => typeof value === 'object'
 
 export const LOAD_OPTIONS = defineOptions({
   name: optionalText(
@@ -34,12 +31,6 @@ export const LOAD_OPTIONS = defineOptions({
     "Meaning of span fields in JSON or CSV, with time units: 'trace=tid,start=begin:ms,duration=took:us'; other fields are found by name",
     'columns <roles>',
   ),
-  csv: custom<CsvOptions | null>({
-    default: null,
-    accepts: isObject,
-    expected: 'an object with columns, or null',
-    sentence: 'Columns and units of CSV files',
-  }),
   parameters: custom<TraceSource | readonly TraceSource[]>({
     default: [],
     accepts: (value) => value !== null,

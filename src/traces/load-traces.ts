@@ -5,13 +5,12 @@ import { LOAD_OPTIONS, type LoadOptions } from './load-options.ts'
 import type { LogRecords } from './log-records.ts'
 import { QualityLog } from './quality.ts'
 import { dotReader } from './readers/dot.ts'
-import { readingOf } from './readers/named-columns.ts'
 import { otlpReader } from './readers/otlp.ts'
 import { readParameters } from './readers/read-parameters.ts'
 import { readSeries, withSeries } from './readers/read-series.ts'
 import { recognizeFormat } from './readers/recognize-format.ts'
 import { SPAN_FORMATS } from './readers/span-formats.ts'
-import { spansReader } from './readers/span-records.ts'
+import { readingOf, spansReader } from './readers/span-records.ts'
 import {
   FILE_FORMATS,
   type FileFormat,
@@ -64,7 +63,7 @@ async function readTraces(
   { selection, readLogs }: { selection: Selection; readLogs?: LogReader | undefined },
 ): Promise<TraceSet> {
   const given = readOptions(LOAD_OPTIONS, options)
-  const { name, format, strict, csv, columns, parameters, series } = given
+  const { name, format, strict, columns, parameters, series } = given
   const { resourceAttributes, joinLinks, onProgress, signal } = given
   const logs = [options.logs ?? []].flat() as TraceSource[]
   if (joinLinks && logs.length > 0) {
@@ -78,7 +77,7 @@ async function readTraces(
     dot: dotReader,
     otlp: otlpReader,
     xtrace: xtraceReader,
-    spans: spansReader(readingOf({ format, csv, columns })),
+    spans: spansReader(readingOf(format, columns)),
   }
   const sources = await openAll([files].flat() as TraceSource[], format, selection)
   const [first] = sources

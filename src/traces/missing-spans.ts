@@ -2,9 +2,6 @@ import { remembered } from '../core/remembered.ts'
 import { NO_PARENT, PARENT_MISSING, type SpanTraces } from './span-traces.ts'
 import type { TraceSet } from './trace-set.ts'
 
-/** Places where traces of a period lack spans, as far as their other spans show them. */
-export type MissingSpans = ReturnType<typeof missingSpans>
-
 /** Counts traces with missing spans; trace-point graphs have none that could be seen. */
 export function missingSpans(traces: TraceSet) {
   const found = { orphaned: 0, rootless: 0 }

@@ -1,24 +1,10 @@
-// Runs once a span, node or edge: the loops index with `!`.
+import { getOrInsert } from '../core/entries.ts'
 import { type Place, show, TraceFormatError } from '../core/errors.ts'
 import { counted, grouped } from '../core/words.ts'
-import { AttributesBuilder, type AttributeValue } from './attributes.ts'
-import { Dictionary } from './dictionary.ts'
-import { growingColumns } from './growing-columns.ts'
+import type { AttributeValue } from './attributes.ts'
 import type { QualityLog } from './quality.ts'
 
 type Entry = readonly [name: string, value: AttributeValue]
-
-interface TraceAtHand {
-  readonly id: string
-  readonly number: number
-}
-
-const NOTHING: readonly Entry[] = []
-/** Number of a key that no row has. */
-const NONE = -1
-const UNUSED = 0
-/** Placeholder for a trace's number if more than one trace has the key. */
-const SEVERAL = 0xffffffff
 
 export interface ParameterOwner {
   readonly kind: 'node' | 'span'
@@ -26,81 +12,73 @@ export interface ParameterOwner {
   readonly trace: string | undefined
 }
 
+/** Parameters of one owner: the place of its first row, and the traces that have it. */
+interface OwnerParameters {
+  readonly place: Place
+  readonly entries: Entry[]
+  readonly usedBy: Set<string>
+}
+
 /** Parameters from separate tables, with an account of rows and owners without a match. */
 export class ParameterTables {
   readonly #quality: QualityLog
-  readonly #keys = new Dictionary()
-  readonly #parameters = new AttributesBuilder()
-  #attributes = new AttributesBuilder().finish(0)
-  readonly #files: string[] = []
-  /** File and line of each key's first row, whether more follow, and number + 1 of its trace. */
-  readonly #columns = growingColumns({ file: 'u32', line: 'u32', repeated: 'u8', usedBy: 'u32' })
-  /** Whether some nodes, some spans, are named with their trace. */
-  readonly #withinTraces = { node: false, span: false }
-  #owner = 0
+  readonly #owners = new Map<string, OwnerParameters>()
   #rows = 0
-  readonly #asked = { count: 0, missed: 0, kind: 'node' }
-  #firstAsked = ''
+  readonly #asked = { count: 0, missed: 0, kind: 'node', first: '' }
   #firstMissed: { readonly trace: string; readonly words: string } | undefined
 
   constructor(quality: QualityLog) {
     this.#quality = quality
   }
 
-  addRow({ kind, id, trace }: ParameterOwner, file: string, line: number): void {
-    const columns = this.#columns
-    const owner = this.#keys.code(KEYS[kind](id, trace))
-    if (owner < columns.line.length) columns.repeated.values[owner] = 1
-    else {
-      if (this.#files.at(-1) !== file) this.#files.push(file)
-      columns.file.push(this.#files.length - 1)
-      columns.line.push(line)
-      columns.repeated.push(0)
-      columns.usedBy.push(UNUSED)
-    }
-    if (trace !== undefined) this.#withinTraces[kind] = true
-    this.#owner = owner
+  /** Adds what a row says of an owner. */
+  addRow({ kind, id, trace }: ParameterOwner, entries: readonly Entry[], place: Place): void {
+    const owner = getOrInsert(this.#owners, KEYS[kind](id, trace), () => {
+      return { place, entries: [] as Entry[], usedBy: new Set<string>() }
+    })
+    owner.entries.push(...entries)
     this.#rows++
   }
 
-  add(name: string, value: AttributeValue): void {
-    this.#parameters.add(this.#owner, name, value)
-  }
-
-  close(): this {
-    this.#attributes = this.#parameters.finish(this.#keys.size)
-    return this
-  }
-
-  /** Returns the parameters of an owner, except those that the trace itself gives (`own`). */
-  of(
-    { kind, id }: Omit<ParameterOwner, 'trace'>,
-    trace: TraceAtHand,
-    own: readonly Entry[],
-  ): readonly Entry[] {
-    const keyOf = KEYS[kind]
-    const alone = this.#keys.find(keyOf(id)) ?? NONE
-    const within = this.#withinTraces[kind] ? (this.#keys.find(keyOf(id, trace.id)) ?? NONE) : NONE
-    this.#asked.kind = kind
-    return this.#take([alone, within], { trace, own, words: () => keyWords(keyOf(id)) })
+  /** Returns the parameters of an owner in a trace, except those that the trace itself gives (`own`). */
+  of({ kind, id, trace = '' }: ParameterOwner, own: readonly Entry[]): readonly Entry[] {
+    const asked = this.#asked
+    const alone = KEYS[kind](id)
+    const found = [alone, KEYS[kind](id, trace)].flatMap((key) => this.#owners.get(key) ?? [])
+    asked.kind = kind
+    if (asked.count++ === 0) asked.first = keyWords(alone)
+    if (found.length === 0) {
+      asked.missed++
+      this.#firstMissed ??= { trace, words: keyWords(alone) }
+    }
+    const taken: Entry[] = []
+    for (const { entries, usedBy } of found) {
+      usedBy.add(trace)
+      for (const entry of entries) {
+        const said = named(entry, own) ?? named(entry, taken)
+        if (said === undefined) taken.push(entry)
+        else if (said[1] !== entry[1]) {
+          const message = `${entry[0]} of ${keyWords(alone)} has two values, ${show(said[1])} and ${show(entry[1])}; the first is kept`
+          this.#quality.note('repeated-parameter', { trace }, message)
+        }
+      }
+    }
+    return taken
   }
 
   /** Notes rows without one owner, and owners without rows; throws if no row has an owner. */
   finish(): void {
     this.#requireUse()
-    this.#columns.usedBy.finish().forEach((user, key) => {
-      if (user !== UNUSED && user !== SEVERAL) return
-      const place = this.#placeOf(key)
-      const about = keyWords(this.#keys.value(key))
-      const [code, message] =
-        user === UNUSED
-          ? ['unused-parameters', `The row is about ${about}, which is not in the traces`]
-          : [
-              'ambiguous-parameters',
-              `Several traces have ${about}; the row counts for each of them`,
-            ]
-      this.#quality.note(code, place, message)
-    })
+    for (const [key, { place, usedBy }] of this.#owners) {
+      const about = keyWords(key)
+      if (usedBy.size === 0) {
+        const message = `The row is about ${about}, which is not in the traces`
+        this.#quality.note('unused-parameters', place, message)
+      } else if (usedBy.size > 1) {
+        const message = `Several traces have ${about}; the row counts for each of them`
+        this.#quality.note('ambiguous-parameters', place, message)
+      }
+    }
     if (this.#firstMissed === undefined) return
     const { trace, words } = this.#firstMissed
     const { count, missed, kind } = this.#asked
@@ -108,58 +86,13 @@ export class ParameterTables {
     this.#quality.note('no-parameters', { trace }, message)
   }
 
-  #take(
-    found: readonly [alone: number, within: number],
-    { trace, own, words }: { trace: TraceAtHand; own: readonly Entry[]; words: () => string },
-  ): readonly Entry[] {
-    if (this.#asked.count++ === 0) this.#firstAsked = words()
-    const [alone, within] = found
-    if (alone < 0 && within < 0) {
-      this.#asked.missed++
-      this.#firstMissed ??= { trace: trace.id, words: words() }
-      return NOTHING
-    }
-    const repeated = this.#columns.repeated.values
-    const usedBy = this.#columns.usedBy.values
-    const taken: Entry[] = []
-    for (const key of found) {
-      if (key < 0) continue
-      const user = usedBy[key]!
-      usedBy[key] = user === UNUSED || user === trace.number + 1 ? trace.number + 1 : SEVERAL
-      // One row names each column once; more rows may disagree.
-      const mayRepeat = repeated[key] === 1 || taken.length > 0
-      for (const entry of this.#attributes.entries(key)) {
-        const said = named(entry, own) ?? (mayRepeat ? named(entry, taken) : undefined)
-        if (said === undefined) taken.push(entry)
-        else if (said[1] !== entry[1]) this.#noteConflict(said, entry, { trace, words })
-      }
-    }
-    return taken
-  }
-
-  #noteConflict(
-    [name, kept]: Entry,
-    [, dropped]: Entry,
-    { trace, words }: { trace: TraceAtHand; words: () => string },
-  ): void {
-    this.#quality.note(
-      'repeated-parameter',
-      { trace: trace.id },
-      `${name} of ${words()} has two values, ${show(kept)} and ${show(dropped)}; the first is kept`,
-    )
-  }
-
-  #placeOf(key: number): Place {
-    const { file, line } = this.#columns
-    return { file: this.#files[file.values[key]!], line: line.values[key] }
-  }
-
   #requireUse(): void {
-    const rows = this.#rows
-    if (rows === 0 || this.#columns.usedBy.finish().some((user) => user !== UNUSED)) return
-    const place = this.#placeOf(0)
-    const about = keyWords(this.#keys.value(0))
-    const nothing = `No row of parameters matches anything in the traces (${counted(rows, 'row')})`
+    const [first] = this.#owners
+    if (first === undefined || [...this.#owners.values()].some(({ usedBy }) => usedBy.size > 0)) {
+      return
+    }
+    const [key, { place }] = first
+    const nothing = `No row of parameters matches anything in the traces (${counted(this.#rows, 'row')})`
     throw this.#asked.count === 0
       ? new TraceFormatError(
           `${nothing}; their format has no ids to name trace points by`,
@@ -167,7 +100,7 @@ export class ParameterTables {
           'Give parameters for DOT graphs (column node) or for spans (columns traceId and spanId)',
         )
       : new TraceFormatError(
-          `${nothing}: the first is about ${about}, the traces begin with ${this.#firstAsked}`,
+          `${nothing}: the first is about ${keyWords(key)}, the traces begin with ${this.#asked.first}`,
           place,
           'Name nodes in column node as the DOT file does, spans in columns traceId and spanId; check that these are the parameters of this period',
         )

@@ -180,7 +180,7 @@ export class SpanTracesBuilder {
     spans.durationUs.push(span.durationUs)
     let version = span.version ?? ''
     let { probability, attributes: recorded = [] } = span
-    const attributes = this.#parameters ? withParameters(span, trace, this.#parameters) : recorded
+    const attributes = this.#parameters ? withParameters(span, this.#parameters) : recorded
     for (const [key, value] of attributes) {
       const said = attributeProbability(key, value)
       probability = lesserProbability(probability, said)
@@ -391,12 +391,8 @@ export function durationBetween(startUs: Microseconds, endUs: Microseconds): Mic
 /** Returns a span's own attributes, then what tables say of it. */
 function withParameters(
   { traceId, spanId, attributes }: SpanRecord,
-  trace: number,
   parameters: ParameterTables,
 ): readonly (readonly [key: string, value: AttributeValue])[] {
   const own = [...(attributes ?? [])]
-  return [
-    ...own,
-    ...parameters.of({ kind: 'span', id: spanId }, { id: traceId, number: trace }, own),
-  ]
+  return [...own, ...parameters.of({ kind: 'span', id: spanId, trace: traceId }, own)]
 }

@@ -72,30 +72,6 @@ const GRAPHS = makeGraphs([
   { labels: ['start', 'end'], edges: [[0, 1]], latencyUs: [3] },
 ])
 
-test('trace points are a table, with their hosts, operations and attributes', () => {
-  const nodes = GRAPHS.nodeTable()
-  expect(nodes.array('trace')).toEqual(['g0', 'g0', 'g0', 'g1', 'g1'])
-  expect(nodes.array('node')).toEqual([0, 1, 2, 0, 1])
-  expect(nodes.array('host')).toEqual(['m1__t', 'm2__t', 'm1__t', '', ''])
-  expect(nodes.array('operation')).toEqual(['READ', 'DISK', 'REPLY', 'start', 'end'])
-  expect(nodes.array('size')).toEqual([4096, undefined, undefined, undefined, undefined])
-  expect(nodes.array('attributes.host')[0]).toBe('mine')
-})
-
-test('edges of trace points are a table, which joins that of the points', () => {
-  expect(GRAPHS.edgeTable().objects()).toEqual([
-    { trace: 'g0', from: 0, to: 1, latencyUs: 5 },
-    { trace: 'g0', from: 1, to: 2, latencyUs: 9 },
-    { trace: 'g1', from: 0, to: 1, latencyUs: 3 },
-  ])
-  const nodes = GRAPHS.nodeTable()
-  const ends = GRAPHS.edgeTable().join(nodes, [
-    ['trace', 'to'],
-    ['trace', 'node'],
-  ])
-  expect(ends.array('operation')).toEqual(['DISK', 'REPLY', 'end'])
-})
-
 test('what roots of trace points recorded is a column of their flows', () => {
   const flows = buildFlows(GRAPHS).table()
   expect(flows.array('size')).toEqual([4096, undefined])

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readingOf } from '../../src/traces/readers/named-columns.ts'
 import { otlpReader } from '../../src/traces/readers/otlp.ts'
-import { spansReader } from '../../src/traces/readers/span-records.ts'
+import { readingOf, spansReader } from '../../src/traces/readers/span-records.ts'
 import type { TraceReader } from '../../src/traces/readers/trace-reader.ts'
 import { issueCounts, plainSpans, readerOf, readSpans } from './read-traces.ts'
 
@@ -175,26 +174,7 @@ const csvText = (lineEnd: string) =>
     }),
   ].join(lineEnd)
 const csv = spansReader(
-  readingOf({
-    format: 'csv',
-    columns: null,
-    csv: {
-      columns: {
-        traceId: 'trace',
-        spanId: 'id',
-        parentId: 'parent',
-        service: 'service',
-        operation: 'operation',
-        host: 'host',
-        start: 'start',
-        duration: 'duration',
-        kind: 'kind',
-        status: 'status',
-      },
-      attributes: ['size', 'path', 'hit'],
-      timeUnit: 'ms',
-    },
-  }),
+  readingOf('auto', 'trace=trace,span=id,parent=parent,start=start:ms,duration=duration:us'),
 )
 
 const FORMS: [string, TraceReader, string][] = [

@@ -1,6 +1,4 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { growingUint32 } from '../growing-columns.ts'
-
 /** Numbers byte strings: of millions of equal labels only the first becomes a string. */
 export class ByteInterner {
   /** Each begins at a multiple of 8, so that it can be compared as words. */
@@ -8,20 +6,24 @@ export class ByteInterner {
   #ints = new Int32Array(this.#bytes.buffer)
   #words = new Float64Array(this.#bytes.buffer)
   #used = 0
-  /** Start of each, in words. */
-  readonly #starts = growingUint32()
-  readonly #lengths = growingUint32()
-  readonly #hashes = growingUint32()
+  size = 0
+  /** Start of each, in words; room for half as many as there are slots. */
+  #starts: Uint32Array = new Uint32Array(128)
+  #lengths: Uint32Array = new Uint32Array(128)
+  #hashes: Uint32Array = new Uint32Array(128)
   /** Open addressing: number + 1 by hash, 0 where free. */
   #slots = new Uint32Array(256)
-
-  get size(): number {
-    return this.#hashes.length
-  }
 
   /** Length of all that it keeps. */
   get bytesUsed(): number {
     return this.#used
+  }
+
+  /** Forgets all of them. */
+  clear(): void {
+    this.#used = 0
+    this.size = 0
+    this.#slots.fill(0)
   }
 
   /** The number of bytes `start` to `end` with this hash; new bytes get the next number. */
@@ -38,8 +40,7 @@ export class ByteInterner {
   }
 
   /** Returns the number of bytes `start` to `end` of `source`, -1 where they are not known. */
-  find(source: DataView, start: number, end: number): number {
-    const hash = hashBytes(source, start, end)
+  find(source: DataView, start: number, end: number, hash = hashBytes(source, start, end)): number {
     return this.#slots[this.#slot(source, start, end, (hash ^ (hash >>> 15)) >>> 0)]! - 1
   }
 
@@ -48,17 +49,17 @@ export class ByteInterner {
     for (let slot = spread & mask; ; slot = (slot + 1) & mask) {
       const number = this.#slots[slot]! - 1
       if (number < 0) return slot
-      if (this.#hashes.values[number] !== spread) continue
-      if (this.#lengths.values[number] !== end - start) continue
+      if (this.#hashes[number] !== spread) continue
+      if (this.#lengths[number] !== end - start) continue
       if (this.endOf(number, source, start) >= 0) return slot
     }
   }
 
   /** Returns the end of a number's bytes at `start`, -1 if others stand there. */
   endOf(number: number, source: DataView, start: number): number {
-    const end = start + this.#lengths.values[number]!
+    const end = start + this.#lengths[number]!
     if (end > source.byteLength) return -1
-    let word = this.#starts.values[number]!
+    let word = this.#starts[number]!
     let at = start
     for (; at + 8 <= end; at += 8, word++) {
       const eight = source.getFloat64(at, true)
@@ -74,8 +75,8 @@ export class ByteInterner {
   }
 
   bytes(number: number): Uint8Array {
-    const start = 8 * this.#starts.values[number]!
-    return this.#bytes.subarray(start, start + this.#lengths.values[number]!)
+    const start = 8 * this.#starts[number]!
+    return this.#bytes.subarray(start, start + this.#lengths[number]!)
   }
 
   #add(
@@ -87,15 +88,16 @@ export class ByteInterner {
     this.#slots[slot] = number + 1
     const words = Math.ceil((end - start) / 8)
     if (this.#used + 8 * words > this.#bytes.length) this.#grow(this.#used + 8 * words)
-    this.#bytes.set(
-      new Uint8Array(source.buffer, source.byteOffset + start, end - start),
-      this.#used,
-    )
-    this.#starts.push(this.#used / 8)
-    this.#lengths.push(end - start)
+    let at = start
+    for (let int = this.#used / 4; at + 4 <= end; at += 4, int++) {
+      this.#ints[int] = source.getInt32(at, true)
+    }
+    for (; at < end; at++) this.#bytes[this.#used + at - start] = source.getUint8(at)
+    this.#starts[number] = this.#used / 8
+    this.#lengths[number] = end - start
+    this.#hashes[number] = spread
     this.#used += 8 * words
-    this.#hashes.push(spread)
-    if (this.size * 2 > this.#slots.length) this.#rehash()
+    if (++this.size * 2 === this.#slots.length) this.#rehash()
     return number
   }
 
@@ -111,12 +113,22 @@ export class ByteInterner {
     const slots = new Uint32Array(this.#slots.length * 2)
     const mask = slots.length - 1
     for (let number = 0; number < this.size; number++) {
-      let slot = this.#hashes.values[number]! & mask
+      let slot = this.#hashes[number]! & mask
       while (slots[slot] !== 0) slot = (slot + 1) & mask
       slots[slot] = number + 1
     }
     this.#slots = slots
+    this.#starts = larger(this.#starts)
+    this.#lengths = larger(this.#lengths)
+    this.#hashes = larger(this.#hashes)
   }
+}
+
+/** Copies values into twice the room. */
+export function larger(values: Uint32Array): Uint32Array {
+  const copy = new Uint32Array(values.length * 2)
+  copy.set(values)
+  return copy
 }
 
 export function sameBytes(

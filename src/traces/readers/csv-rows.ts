@@ -145,11 +145,10 @@ export async function readCsvRecords(
 const COLUMN_NAME = /^\s*"?[@\w][\w .@/[\]():$-]{0,60}"?\s*$/
 
 /** Returns the separator of the names in a header line, if there is one. */
-export function delimiterOf(head: string, given?: string): string | undefined {
+export function delimiterOf(head: string): string | undefined {
   const line = /^\uFEFF?([^\r\n]*)/.exec(head)?.[1] ?? ''
-  const delimiters = given === undefined ? [',', '\t', ';', '|'] : [given]
   const second = /^\uFEFF?[^\r\n]*\r?\n([^\r\n]*)/.exec(head)?.[1] ?? ''
-  return delimiters.find((delimiter) => {
+  return [',', '\t', ';', '|'].find((delimiter) => {
     const names = line.split(delimiter)
     const isFollowed = second === '' || second.includes(delimiter) || second.includes('"')
     return names.length > 2 && isFollowed && names.every((name) => COLUMN_NAME.test(name))

@@ -1,15 +1,18 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { TraceFormatError } from '../../core/errors.ts'
 import { type IssueEffect, type QualityLog, TRUNCATED_FILE } from '../quality.ts'
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  NEWLINE,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from './json-cursor.ts'
+import { parsedJson } from './json-values.ts'
 
-const QUOTE = 34
-const COMMA = 44
-const BACKSLASH = 92
-const NEWLINE = 10
-const OPEN_ARRAY = 91
-const CLOSE_ARRAY = 93
-const OPEN_OBJECT = 123
-const CLOSE_OBJECT = 125
 /** Bytes that may stand between JSON values: space, the record separator, the byte order mark. */
 const SPACE = new Set([9, NEWLINE, 13, 32, 0x1e, 0xef, 0xbb, 0xbf])
 
@@ -243,7 +246,7 @@ export class JsonElements {
     if ((newline < 0 || lineEnd < 0) && !ended) return undefined
     if (newline < 0) return false
     const second = bytes.subarray(newline + 1, lineEnd < 0 ? length : lineEnd)
-    if (!isRecord(this.#decoder.decode(second))) return false
+    if (!(parsedJson(this.#decoder.decode(second)) instanceof Object)) return false
     this.#lost(this.#scanner.problem ?? 'The line ends before its value does', false)
     this.#line++
     this.#drop(newline + 1)
@@ -302,15 +305,6 @@ function joined(bytes: Uint8Array, closers: string): Uint8Array {
 /** Whether a byte can be the first of a line of JSON lines. */
 function startsRecord(byte: number): boolean {
   return byte === 123 || byte === 91 || byte === 10 || byte === 13
-}
-
-function isRecord(line: string): boolean {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null
-  } catch {
-    return false
-  }
 }
 
 class ByteQueue {

@@ -51,49 +51,30 @@ const WIRE: Readonly<Record<Kind, number>> = {
   hex: 2,
 }
 
-/** Framing before each message: four bytes of length, a length as varint, or the tag of field 1. */
-type Framing = 'bytes' | 'varint' | 'field'
-
 const MAX_MESSAGE = 1 << 28
 const LINE_FEED = 0x0a
 
 /**
- * Returns the framing of OTLP messages in a file: four bytes of length before each, as the collector's exporter writes
- * protobuf, zstd or JSON; a bare request is a row of fields 1 that begin with 0A or 12. Returns `undefined` for other
- * files.
+ * Whether a file has OTLP messages as the collector's exporter writes them: four bytes of length before each, which is
+ * protobuf, zstd or JSON.
  */
-export function otlpFraming(head: Uint8Array): Framing | undefined {
-  const [a = 0, b = 0, c = 0, d = 0] = head
-  const length = a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d
-  if (length > 0 && length < MAX_MESSAGE && a !== LINE_FEED) {
-    const first = head.subarray(4, 8)
-    if (isZstd(first) || first[0] === 0x7b || isRequest(head.subarray(4))) return 'bytes'
-  }
-  if (!head.subarray(0, 64).some((byte) => byte < 9 || (byte > 13 && byte < 32))) return undefined
-  if (isRequest(head)) return 'field'
-  return head.length > 0 && isRequest(head.subarray(varint(head, 0)?.end)) ? 'varint' : undefined
+export function isOtlpMessages(head: Uint8Array): boolean {
+  if (head.length < 6) return false
+  const length = new DataView(head.buffer, head.byteOffset).getUint32(0)
+  if (length === 0 || length >= MAX_MESSAGE || head[0] === LINE_FEED) return false
+  const first = head.subarray(4)
+  return isZstd(first) || first[0] === 0x7b || isRequest(first)
 }
 
+/** Whether bytes begin as a request does: with a field 1, in which a resource or a scope comes first. */
 function isRequest(bytes: Uint8Array): boolean {
-  const inner = bytes[varint(bytes, 1)?.end ?? 0]
+  const inner = bytes[bytes.findIndex((byte, at) => at > 0 && byte < 128) + 1]
   return bytes[0] === LINE_FEED && (inner === LINE_FEED || inner === 0x12)
-}
-
-/** Returns a number of up to 49 bits, and where it ends; `undefined` if there is none so short. */
-function varint(bytes: Uint8Array, from: number): { value: number; end: number } | undefined {
-  let value = 0
-  for (let at = from, unit = 1; at < Math.min(from + 7, bytes.length); at++, unit *= 128) {
-    const byte = bytes[at] as number
-    value += (byte & 127) * unit
-    if (byte < 128) return { value, end: at + 1 }
-  }
-  return undefined
 }
 
 /** Reads messages as `JSON.parse` would give them; a cut one is noted. Throws for damage. */
 export async function* otlpMessages(
   chunks: AsyncIterable<Uint8Array>,
-  framing: Framing,
   {
     file,
     quality,
@@ -111,22 +92,18 @@ export async function* otlpMessages(
     bytes.set(rest)
     bytes.set(chunk, rest.length)
     let at = 0
-    for (;;) {
-      const frame = frameAt(bytes, at, framing)
-      if (frame !== undefined && !(frame.end - frame.from < MAX_MESSAGE)) {
-        throw damaged(file, number + 1, 'is longer than 256 MB')
-      }
-      if (frame === undefined || frame.end > bytes.length) break
+    while (at + 4 <= bytes.length) {
+      const end = at + 4 + new DataView(bytes.buffer).getUint32(at)
+      if (end - at - 4 >= MAX_MESSAGE) throw damaged(file, number + 1, 'is longer than 256 MB')
+      if (end > bytes.length) break
       number++
-      const content = await unpacked(bytes.subarray(frame.from, frame.end), file, number)
-      at = frame.end
+      const content = await unpacked(bytes.subarray(at + 4, end), file, number)
+      at = end
       if (content[0] === 0x7b) {
         const value = parsedJson(prepare(new TextDecoder().decode(content)))
         if (!isJsonObject(value)) throw damaged(file, number, 'is not JSON, or is cut')
         yield value
-      } else if (framing === 'field') {
-        yield { resourceSpans: [decoded(content, RESOURCE_SPANS, file, number)] }
-      } else yield decoded(content, REQUEST, file, number)
+      } else yield decoded(content, file, number)
     }
     rest = bytes.slice(at)
   }
@@ -140,15 +117,6 @@ export async function* otlpMessages(
   })
 }
 
-function frameAt(bytes: Uint8Array, at: number, framing: Framing) {
-  if (framing === 'bytes') {
-    if (at + 4 > bytes.length) return undefined
-    return { from: at + 4, end: at + 4 + new DataView(bytes.buffer).getUint32(at) }
-  }
-  const length = varint(bytes, framing === 'field' ? at + 1 : at)
-  return length && { from: length.end, end: length.end + length.value }
-}
-
 async function unpacked(bytes: Uint8Array, file: string, number: number): Promise<Uint8Array> {
   if (!isZstd(bytes)) return bytes
   const { decompress } = await import('fzstd')
@@ -159,9 +127,9 @@ async function unpacked(bytes: Uint8Array, file: string, number: number): Promis
   }
 }
 
-function decoded(bytes: Uint8Array, message: Message, file: string, number: number): JsonObject {
+function decoded(bytes: Uint8Array, file: string, number: number): JsonObject {
   try {
-    return new Decoder(bytes).message(bytes.length, message)
+    return new Decoder(bytes).message(bytes.length, REQUEST)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw damaged(file, number, 'is not OTLP with spans: logs or metrics, or damaged')

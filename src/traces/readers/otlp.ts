@@ -16,7 +16,7 @@ import {
   saidBy,
   textOf,
 } from './json-values.ts'
-import { otlpFraming, otlpMessages } from './otlp-protobuf.ts'
+import { isOtlpMessages, otlpMessages } from './otlp-protobuf.ts'
 import { UsualSpans, withNanosAsText } from './otlp-usual-spans.ts'
 import {
   otlpAttributes,
@@ -35,7 +35,7 @@ import type { ReadSink, TraceReader } from './trace-reader.ts'
 const IN_RESOURCE = ['scopeSpans', 'scope_spans', 'spans']
 
 /**
- * OTLP JSON, whole, in arrays or lines, or its protobuf (see `otlpFraming`); hex or base64, numbers or names, camelCase
+ * OTLP JSON, whole, in arrays or lines, or its protobuf (see `isOtlpMessages`); hex or base64, numbers or names, camelCase
  * or snake_case. The host is `host.name`, else `k8s.node.name`: pods and containers are new at every start, and would
  * make every flow another one. Attributes and events become parameters; of resources, those that describe where a
  * service runs, or all with `resourceAttributes`. Versions (`service.version`) are counted, and the trace state gives
@@ -45,7 +45,7 @@ const IN_RESOURCE = ['scopeSpans', 'scope_spans', 'spans']
 export const otlpReader: TraceReader = {
   format: 'otlp',
   recognizes: (head, bytes) =>
-    /spans$|^batches$/i.test(firstTraceKey(head) ?? '') || otlpFraming(bytes) !== undefined,
+    /spans$|^batches$/i.test(firstTraceKey(head) ?? '') || isOtlpMessages(bytes),
   async read(chunks, sink, file) {
     let others = 0
     const readValue = (value: object, line: number | undefined, torn = false) => {
@@ -60,8 +60,7 @@ export const otlpReader: TraceReader = {
       }
     }
     const { head, chunks: all } = await peek(chunks, 64)
-    const framing = otlpFraming(head)
-    if (framing === undefined) {
+    if (!isOtlpMessages(head)) {
       await readJsonElements(all, {
         file,
         quality: sink.quality,
@@ -74,7 +73,7 @@ export const otlpReader: TraceReader = {
       })
     } else {
       const how = { file, quality: sink.quality, prepare: withNanosAsText }
-      for await (const message of otlpMessages(all, framing, how)) readValue(message, undefined)
+      for await (const message of otlpMessages(all, how)) readValue(message, undefined)
     }
     if (others === 0) return
     const message = `${counted(others, 'record')} without spans (logs or metrics, perhaps), ignored`

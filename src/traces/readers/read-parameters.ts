@@ -42,7 +42,7 @@ export async function readParameters(
       await closeChunks(chunks)
     }
   }
-  return into.close()
+  return into
 }
 
 /** Parameters from CSV: the key columns of `keyColumns`, every other column a parameter. */
@@ -100,11 +100,11 @@ function rowsUnder(
     }
     const id = key.half < 0 ? part(key.id) : `${part(key.id)}.${part(key.half)}`
     const trace = key.trace < 0 ? undefined : part(key.trace)
-    into.addRow({ kind: key.kind, id, trace }, place.file, line)
-    for (const [at, name] of parameters) {
+    const entries = parameters.flatMap(([at, name]): [string, AttributeValue][] => {
       const value = parameterValue(fields[at] ?? '')
-      if (value !== undefined) into.add(name, value)
-    }
+      return value === undefined ? [] : [[name, value]]
+    })
+    into.addRow({ kind: key.kind, id, trace }, entries, { file: place.file, line })
   }
 }
 

@@ -33,9 +33,6 @@ export interface Field {
   readonly how: string
 }
 
-/** Columns that people name: `trace=tid,start=begin:ms`. */
-export type NamedColumns = { readonly [role in Role]?: string }
-
 /** Roles that people can name. */
 export const ROLES = Object.keys(NAMES) as Role[]
 

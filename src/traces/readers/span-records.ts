@@ -1,4 +1,4 @@
-import { type Place, TraceFormatError } from '../../core/errors.ts'
+import { OptionError, type Place, TraceFormatError } from '../../core/errors.ts'
 import { counted } from '../../core/words.ts'
 import type { SpanKind, SpanStatus } from '../span-traces.ts'
 import { durationBetween, type SpanLink } from '../span-traces-builder.ts'
@@ -25,6 +25,7 @@ import {
   MAPS,
   NAMES,
   type Role,
+  SPAN_FORMATS,
   type SpanFormat,
   saysYes,
   statusNamed,
@@ -35,6 +36,7 @@ import {
   innerJson,
   LayoutLearner,
   plainValue,
+  ROLES,
   type SpanLayout,
   valueAt,
 } from './span-layout.ts'
@@ -60,27 +62,44 @@ export interface SpanReading {
   readonly formats?: readonly SpanFormat[]
   /** Whether no other format is looked for. */
   readonly isOnly?: boolean
-  /** Whether JSON is read as if nothing was named. */
-  readonly isOfTables?: boolean
-  readonly delimiter?: string | undefined
-  readonly rootIds?: readonly string[] | undefined
+}
+
+/** Returns how to read spans, from the options. */
+export function readingOf(format: string, columns: string | null): SpanReading {
+  const named: SpanFormat | undefined = SPAN_FORMATS.find(({ name }) => name === format)
+  if (columns !== null) return { formats: [columnsFormat(columns, named)], isOnly: true }
+  return named === undefined ? {} : { formats: [named], isOnly: true }
+}
+
+/** Returns the format that `trace=tid,start=begin:ms` says; other roles are found by their names. */
+function columnsFormat(text: string, named: SpanFormat | undefined): SpanFormat {
+  const columns: { [role in Role]?: string } = {}
+  for (const part of text.split(/,(?=\s*[a-z]+=)/)) {
+    const [, role = '', column = ''] = /^\s*([a-z]+)\s*=\s*(.+?)\s*$/.exec(part) ?? []
+    const known = ROLES.find((one) => one === role)
+    if (known === undefined) {
+      const expected = `parts as trace=NAME or start=NAME:ms, of ${ROLES.join(', ')}`
+      throw new OptionError('columns', text, expected)
+    }
+    columns[known] = column
+  }
+  return { by: '', ...named, name: 'columns', has: [], columns: { ...named?.columns, ...columns } }
 }
 
 /** Spans in JSON or CSV, read as a row of `SPAN_FORMATS` says, else as names and values of their fields look. */
 export function spansReader(how: SpanReading = {}): TraceReader {
   return {
     format: 'spans',
-    recognizes: (head) =>
-      isJson(head) || isConsole(head) || delimiterOf(head, how.delimiter) !== undefined,
+    recognizes: (head) => isJson(head) || isConsole(head) || delimiterOf(head) !== undefined,
     async read(chunks, sink, file) {
       const { head, chunks: all } = await peek(chunks, 1 << 16)
       const text = new TextDecoder().decode(head)
       const isTable = !isJson(text) && !isConsole(text)
-      const records = new SpanRecords(how.isOfTables && !isTable ? {} : how, sink, file)
+      const records = new SpanRecords(how, sink, file)
       if (isTable) {
         await readCsvRecords(all, {
           file,
-          delimiter: delimiterOf(text, how.delimiter) ?? ',',
+          delimiter: delimiterOf(text) ?? ',',
           quality: sink.quality,
           onHeader: (names) => records.requireColumns(names),
           onRecord: (record, line) => records.take(record, line),
@@ -474,9 +493,7 @@ class SpanRecords {
     }
     const said = textOf((child ?? followed)?.['spanID']) || textOf(first('parent')[0])
     const isRoot =
-      NO_PARENT.test(said) ||
-      this.#how.rootIds?.includes(said) === true ||
-      (layout.format.rootsNameTrace === true && idOf(said) === traceId)
+      NO_PARENT.test(said) || (layout.format.rootsNameTrace === true && idOf(said) === traceId)
     const nested =
       around !== null && isRoot && layout.isSpan(around.record) ? outerId(around, layout) : null
     return {

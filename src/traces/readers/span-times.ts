@@ -1,4 +1,3 @@
-import { OptionError } from '../../core/errors.ts'
 import { memoized } from '../../core/remembered.ts'
 import { readDuration } from '../../core/words.ts'
 import type { EpochClock } from '../epoch-clock.ts'
@@ -13,14 +12,8 @@ const UNITS: Readonly<Record<TimeUnit, readonly [toNanos: number, inUs: number]>
   s: [9, 1e6],
 }
 
-export const TIME_UNITS = Object.keys(UNITS) as TimeUnit[]
-
 export function isTimeUnit(text: string): text is TimeUnit {
   return Object.hasOwn(UNITS, text)
-}
-
-export function requireTimeUnit(option: string, unit: string): void {
-  if (!isTimeUnit(unit)) throw new OptionError(option, unit, 'ns, us, ms or s')
 }
 
 /** Returns a time in digits as nanoseconds, which a double would not hold; `''` for anything else. */

@@ -8,8 +8,14 @@ import type { ReadSink } from '../readers/trace-reader.ts'
 import { SAMPLE_OPTIONS } from '../selection/sample-traces.ts'
 import { columnFor, durationUnit, type Part, readFlatSpans, wholeTime } from './flat-spans.ts'
 import { openParquet } from './parquet-file.ts'
-import { leastDurationUs, spanTests } from './pushed-conditions.ts'
-import { requestsOf, rootTest, type SpanColumns, type SqlDialect, sampleOf } from './sql-sample.ts'
+import {
+  type AskSql,
+  nanos,
+  requestsOf,
+  type SqlDialect,
+  type SqlSpans,
+  sampleOf,
+} from './sql-requests.ts'
 import { readOrInstead, type StoreQuery, storeKind } from './store.ts'
 
 /** Parameters of the addresses of DuckDB: `duckdb:spans.parquet?sample=20000`. */
@@ -42,17 +48,25 @@ export const duckdbStore = storeKind({
           try {
             engine = await openEngine({ memory, threads, folder, name }, query.signal)
             const spans = await spansIn(engine, { name, location, table }, { ...query, sink })
-            await drawSample(engine, spans, { query, sample, seed, quality: sink.quality })
+            const ask: AskSql = async (sql, onRow) => {
+              for (const row of await (engine as Engine).rows(sql)) onRow(Object.values(row))
+            }
+            const requests = await requestsOf(DIALECT, spans, { query, ask })
+            await engine.rows(`CREATE TEMP TABLE requests AS ${requests}`)
+            const how = { sample, seed, quality: sink.quality }
+            const drawn = await sampleOf(DIALECT, 'requests', how, ask)
+            await engine.rows(`CREATE TEMP TABLE drawn AS ${drawn}`)
+            await engine.rows('DROP TABLE requests')
             query.onProgress(0, 0.5)
             const path = join(folder, 'sample.parquet')
             await engine.rows(
-              `COPY (SELECT s.* ${spans.changed}, r_weight * ${spans.columns.rate} AS "SampleRate"
-               FROM ${spans.source} AS s JOIN drawn ON r_trace = ${spans.columns.trace}
+              `COPY (SELECT s.* ${spans.changed}, r_weight * ${spans.rate} AS "SampleRate"
+               FROM ${spans.source} JOIN drawn ON r_trace = ${spans.trace}
                ORDER BY r_arrivedNs, r_trace, ${spans.order})
              TO ${literal(path)} (FORMAT parquet, ROW_GROUP_SIZE 50000)`,
             )
             for (const file of await openParquet(path)) {
-              await readFlatSpans({ ...file, name }, sink, null)
+              await readFlatSpans({ ...file, name }, sink)
               query.onProgress(file.bytes, 1)
               await file.close()
             }
@@ -114,19 +128,15 @@ async function openEngine(
 }
 
 /** SQL for the spans of a file. */
-interface Spans {
-  /** Source after `FROM`. */
-  readonly source: string
-  /** Condition on the spans: only traces that have a span in the time that is asked for. */
-  readonly where: string
-  readonly columns: SpanColumns
+interface FileSpans extends SqlSpans {
   /** Columns that are handed over in another form. */
   readonly changed: string
   /** Order of a trace's spans, so that a sample is always the same. */
   readonly order: string
-  /** Conditions on a request, one of whose spans must meet each. */
-  readonly tests: readonly string[]
 }
+
+const literal = (value: string) => `'${value.replaceAll("'", "''")}'`
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 const DIALECT: SqlDialect = {
   hash: (...values) => `hash(${values.join(', ')})`,
@@ -135,6 +145,7 @@ const DIALECT: SqlDialect = {
     `list_transform(quantile_cont(${column}, [0.5, 0.95, 0.99]), lambda ns: ns / 1e3)`,
   matches: (text, pattern) => `regexp_matches(${text}, '${pattern}')`,
   number: (text) => `TRY_CAST(${text} AS DOUBLE)`,
+  literal,
 }
 
 const READERS: readonly (readonly [name: RegExp, reader: string, options: string])[] = [
@@ -146,8 +157,8 @@ const READERS: readonly (readonly [name: RegExp, reader: string, options: string
 async function spansIn(
   engine: Engine,
   { name, location, table }: { name: string; location: string; table: string },
-  { fromUs, toUs, conditions, sink }: StoreQuery & { readonly sink: ReadSink },
-): Promise<Spans> {
+  { fromUs, toUs, sink }: StoreQuery & { readonly sink: ReadSink },
+): Promise<FileSpans> {
   const [, reader, options] = READERS.find(([suffix]) => suffix.test(location)) ?? []
   if (reader === undefined) {
     await engine.rows(`ATTACH ${literal(location)} AS stored (READ_ONLY)`)
@@ -198,49 +209,30 @@ async function spansIn(
       : `${numberIn(duration)} * ${inNanos(durationUnit(duration, start, times.unit))}`
   const rate = named('sampleRate')
   // If a column is compared as it is stored, parts of a file can be skipped.
-  const [own, of] = times.of === undefined ? [times.ns, nanosOf] : [times.own, times.of]
+  const [own, of] = times.of === undefined ? [times.ns, nanos] : [times.own, times.of]
   const during = [
     ...(fromUs === null ? [] : [`${own} >= ${of(Math.floor(fromUs) - 1)}`]),
     ...(toUs === null ? [] : [`${own} <= ${of(Math.ceil(toUs) + 1)}`]),
   ].join(' AND ')
-  const isRoot = rootTest(DIALECT, id('parent'))
   const attributes = named('attributes') ?? ''
   const isReadable = READABLE.test(types.get(attributes) ?? '') && !sink.resourceAttributes
-  const tests = await spanTests(conditions, {
-    service: textIn('service'),
-    operation: textIn('operation'),
-    literal,
-    isRoot,
-    attribute: isReadable
-      ? (key) => [attributeText(`s.${quoted(attributes)}`, types.get(attributes), key)]
-      : null,
-    async someRootHas(condition) {
-      const where = [isRoot, `(${condition})`, ...(during === '' ? [] : [during])].join(' AND ')
-      const found = await engine.rows(`SELECT 1 FROM ${source} AS s WHERE ${where} LIMIT 1`)
-      return found.length > 0
-    },
-    ...DIALECT,
-  })
   const structs = columns.filter((column) =>
     (column === named('links') ? /^MAP/ : /^(STRUCT.*\)|JSON)$/).test(types.get(column) ?? ''),
   )
-  const leastUs = leastDurationUs(conditions)
   return {
-    source,
-    where:
-      during === ''
-        ? ''
-        : ` WHERE ${trace} IN (SELECT ${trace} FROM ${source} AS s WHERE ${during})`,
-    columns: {
-      trace,
-      parent: id('parent'),
-      service: textIn('service'),
-      operation: textIn('operation'),
-      status: textIn('status'),
-      startNs: times.ns,
-      durationNs,
-      rate: rate === undefined ? '1' : `coalesce(nullif(s.${quoted(rate)}, 0), 1)`,
-    },
+    source: `${source} AS s`,
+    during,
+    trace,
+    parent: id('parent'),
+    service: textIn('service'),
+    operation: textIn('operation'),
+    status: textIn('status'),
+    startNs: times.ns,
+    durationNs,
+    rate: rate === undefined ? '1' : `coalesce(nullif(s.${quoted(rate)}, 0), 1)`,
+    attribute: isReadable
+      ? (key) => [attributeText(`s.${quoted(attributes)}`, types.get(attributes), key)]
+      : null,
     order: `${times.ns}, ${textIn('span')}`,
     changed: [
       rate === undefined ? '' : `EXCLUDE (${quoted(rate)})`,
@@ -248,17 +240,12 @@ async function spansIn(
         ? ''
         : `REPLACE (${structs.map((one) => `CAST(to_json(s.${quoted(one)}) AS VARCHAR) AS ${quoted(one)}`).join(', ')})`,
     ].join(' '),
-    tests: [
-      ...(leastUs === 0 ? [] : [`max(${durationNs}) >= ${Math.floor(leastUs * 1e3)}`]),
-      ...tests.map((test) => `bool_or(${test})`),
-    ],
   }
 }
 
-const nanosOf = (us: number) => `${BigInt(us) * 1000n}`
 /** Moments in µs since 1970 as columns of times have them. */
 const TIMESTAMPS: Readonly<Record<string, (us: number) => string>> = {
-  TIMESTAMP_NS: (us) => `make_timestamp_ns(${nanosOf(us)})`,
+  TIMESTAMP_NS: (us) => `make_timestamp_ns(${nanos(us)})`,
   TIMESTAMP: (us) => `make_timestamp(${us})`,
   'TIMESTAMP WITH TIME ZONE': (us) => `to_timestamp(${us} / 1e6)`,
 }
@@ -270,23 +257,4 @@ function attributeText(column: string, type = '', key: string): string {
     ? `map_extract(${column}, ${literal(key)})[1]`
     : `json_extract_string(to_json(${column}), ${literal(`$."${key}"`)})`
   return `coalesce(${text}, '')`
-}
-
-const literal = (value: string) => `'${value.replaceAll("'", "''")}'`
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
-
-/** Makes the table `drawn` of traces with their weights, and notes the groups they are of. */
-async function drawSample(
-  engine: Engine,
-  { source, where, columns, tests }: Spans,
-  { query: { fromUs, toUs }, ...how }: { query: StoreQuery } & Parameters<typeof sampleOf>[2],
-): Promise<void> {
-  const from = `${source} AS s${where}`
-  const requests = requestsOf(DIALECT, columns, { from, tests, fromUs, toUs })
-  await engine.rows(`CREATE TEMP TABLE requests AS ${requests}`)
-  const drawn = await sampleOf(DIALECT, 'requests', how, async (sql, onRow) => {
-    for (const row of await engine.rows(sql)) onRow(Object.values(row))
-  })
-  await engine.rows(`CREATE TEMP TABLE drawn AS ${drawn}`)
-  await engine.rows('DROP TABLE requests')
 }

@@ -19,7 +19,6 @@ import { inNanos, plainName, type TimeUnit, unitBySize } from '../readers/span-t
 import type { ReadSink } from '../readers/trace-reader.ts'
 import type { SpanLink } from '../span-traces-builder.ts'
 import { asText, type Column, type FromBytes, type ParquetFile } from './parquet-file.ts'
-import type { Wanted } from './pushed-conditions.ts'
 import { rowAdder } from './span-rows.ts'
 
 /** Names of columns besides those of roles, as `plainName` makes them; the best first. */
@@ -70,23 +69,14 @@ export function columnFor(part: Part, columns: readonly string[]): string | unde
  * does (`trace_id`, `start_time_unix_nano`, …). Integer times are in the unit that their size says;
  * a duration without a unit is in that of the start. Attributes are maps, or JSON as text, and links
  * lists of ids (`Links.TraceId`, or `links` with `trace_id`), or JSON as text.
- *
- * @returns how many row groups were passed over, as none of their spans can be asked for
  */
-export async function readFlatSpans(
-  file: ParquetFile,
-  sink: ReadSink,
-  wanted: Wanted | null,
-): Promise<number> {
+export async function readFlatSpans(file: ParquetFile, sink: ReadSink): Promise<void> {
   const parts = partsOf(file)
-  const groups = file.metadata.row_groups
-  const kept = wanted === null ? groups : await wantedGroups(file, parts, wanted)
   const add = rowAdder(sink, file.name)
   const { clock } = sink.spans
-  for (const group of kept) {
+  for (const group of file.metadata.row_groups) {
     addSpans(await valuesOf(file, group, parts), { parts, file: file.name, clock, add })
   }
-  return groups.length - kept.length
 }
 
 /** Values of parts of spans, one a row. */
@@ -100,29 +90,6 @@ async function valuesOf(file: ParquetFile, group: RowGroup, parts: Parts): Promi
     return [part, await file.read(group, column, IDS.has(part) ? asId : asText)]
   })
   return Object.fromEntries(await Promise.all(read))
-}
-
-/** Returns the row groups with spans of requests that can be asked for: spans may stand in any order. */
-async function wantedGroups(
-  file: ParquetFile,
-  { trace, service, start }: Parts,
-  wanted: Wanted,
-): Promise<readonly RowGroup[]> {
-  const seen = new Map<string, number>()
-  const idsOf = new Map<RowGroup, readonly string[]>()
-  for (const group of file.metadata.row_groups) {
-    const values = await valuesOf(file, group, { trace: trace!, service: service!, start: start! })
-    const { nanos } = nanosOf(values.start!, start!, file.name)
-    const ids = Array.from(values.trace!, textOf)
-    idsOf.set(group, ids)
-    ids.forEach((id, i) => {
-      const us = Number(nanos[i]) / 1e3
-      seen.set(id, (seen.get(id) ?? 0) | wanted.seen(us, us, [textOf(values.service![i])]))
-    })
-  }
-  return file.metadata.row_groups.filter((group) =>
-    idsOf.get(group)!.some((id) => seen.get(id) === wanted.all),
-  )
 }
 
 const SECOND = 1_000_000_000n

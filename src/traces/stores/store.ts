@@ -1,6 +1,5 @@
 import { OptionError } from '../../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../../core/options.ts'
-import type { RequestGroup } from '../quality.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import type { Condition } from '../selection/condition.ts'
 
@@ -70,24 +69,6 @@ export async function readOrInstead(
   await read({ ...query, conditions: [] }, true)
   // Nobody asked for these.
   groups.length = length
-}
-
-/** Returns a group of requests from a row that says its root, whether they failed, their kinds and so on. */
-export function requestGroup(row: readonly unknown[]): RequestGroup {
-  const [root, failed, structures, spans, requests, sampled, meanUs, quantiles] = row
-  const [p50Us = 0, p95Us = 0, p99Us = 0] = (quantiles as unknown[]).map(Number)
-  return {
-    root: String(root),
-    outcome: Number(failed) === 1 ? 'error' : 'ok',
-    structures: Number(structures),
-    spans: Number(spans),
-    requests: Number(requests),
-    sampled: Number(sampled),
-    meanUs: Number(meanUs),
-    p50Us,
-    p95Us,
-    p99Us,
-  }
 }
 
 /** Returns the time of a query in whole µs, up to now if it has no end; throws if it has no beginning. */

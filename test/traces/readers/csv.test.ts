@@ -1,13 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CsvRows } from '../../../src/traces/readers/csv-rows.ts'
-import { type CsvOptions, readingOf } from '../../../src/traces/readers/named-columns.ts'
 import { SPAN_FORMATS, type SpanFormat } from '../../../src/traces/readers/span-formats.ts'
-import { spansReader } from '../../../src/traces/readers/span-records.ts'
+import { readingOf, spansReader } from '../../../src/traces/readers/span-records.ts'
 import { issueCounts, plainSpans, readSpans } from '../read-traces.ts'
 
-const csvReader = (csv: CsvOptions | null = null) =>
-  spansReader(readingOf({ format: 'csv', columns: null, csv }))
+const csvReader = () => spansReader(readingOf('csv', null))
+const columnsReader = (columns: string) => spansReader(readingOf('auto', columns))
 
 function rowsOf(text: string, chunk = 1 << 16) {
   const rows: string[][] = []
@@ -150,55 +149,38 @@ describe('the pod preset', () => {
 })
 
 describe('a column mapping', () => {
-  const columns = {
-    traceId: 't',
-    spanId: 'id',
-    parentId: 'parent',
-    service: 'svc',
-    operation: 'op',
-    start: 'start',
-    duration: 'took',
-  }
-  const read = async (start: string, took: string, options: Partial<CsvOptions> = {}) =>
+  const columns = (start = 'start', took = 'took') =>
+    columnsReader(
+      `trace=t,span=id,parent=parent,service=svc,operation=op,start=${start},duration=${took}`,
+    )
+  const read = async (start: string, took: string, units: readonly string[], delimiter = ',') =>
     plainSpans(
       await readSpans(
-        csvReader({ columns, ...options }),
-        `t;id;parent;svc;op;start;took\na;1;0;s;o;${start};${took}`.replaceAll(
-          ';',
-          options.delimiter ?? ',',
-        ),
+        columns(...units),
+        `t;id;parent;svc;op;start;took\na;1;0;s;o;${start};${took}`.replaceAll(';', delimiter),
       ),
     )[0]
 
   test('says the units of times and durations', async () => {
     const expected = { startNs: 1661145996678383311n, durationUs: 1500, host: '', parent: 'none' }
-    expect(await read('1661145996678383311', '1500')).toMatchObject(expected)
     for (const [timeUnit, start, durationUnit, took] of [
+      ['ns', '1661145996678383311', 'us', '1500'],
       ['us', '1661145996678383.311', 'ms', '1.5'],
       ['ms', '1661145996678.383311', 'ns', '1500000'],
       ['s', '1661145996.678383311', 's', '0.0015'],
     ] as const) {
-      expect(await read(start, took, { timeUnit, durationUnit })).toMatchObject(expected)
+      const units = [`start:${timeUnit}`, `took:${durationUnit}`]
+      expect(await read(start, took, units)).toMatchObject(expected)
     }
   })
 
-  test('says the delimiter', async () => {
-    expect(await read('1000', '2', { delimiter: '\t' })).toMatchObject({ durationUs: 2 })
+  test('goes with any delimiter', async () => {
+    expect(await read('1000', '2', ['start:s', 'took:us'], '\t')).toMatchObject({ durationUs: 2 })
   })
 
   test('must fit the header line', async () => {
-    await expect(readSpans(csvReader({ columns }), 't,id,svc\n')).rejects.toThrow(
+    await expect(readSpans(columns(), 't,id,svc\n')).rejects.toThrow(
       'test.file:1: The header line has no column parent (parent), op (operation), start (start), took (duration); it has t, id, svc.',
-    )
-  })
-
-  test('must have an end or a duration, and known units', () => {
-    const { duration: _, ...others } = columns
-    expect(() => csvReader({ columns: others })).toThrow(
-      'Option csv.columns.end is undefined. Give a column for end or for duration.',
-    )
-    expect(() => csvReader({ columns, timeUnit: 'min' as 'ms' })).toThrow(
-      'Option csv.timeUnit is "min". Give ns, us, ms or s.',
     )
   })
 })

@@ -68,13 +68,6 @@ const withLength = (bytes: Uint8Array) => {
   length.writeUInt32BE(bytes.length)
   return Buffer.concat([length, bytes])
 }
-const withVarint = (bytes: Uint8Array) => {
-  const length: number[] = []
-  for (let rest = bytes.length; ; rest >>>= 7) {
-    length.push((rest & 127) | (rest > 127 ? 128 : 0))
-    if (rest < 128) return Buffer.concat([Uint8Array.from(length), bytes])
-  }
-}
 /** A frame of Zstandard that holds one block as it is. */
 const inZstd = (bytes: Uint8Array) => {
   const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0, 0, 0, 0])
@@ -91,8 +84,6 @@ const FORMS: readonly (readonly [name: string, bytes: Uint8Array])[] = [
     'JSON with the length, compressed',
     Buffer.concat(json.map((one) => withLength(inZstd(Buffer.from(one))))),
   ],
-  ['with the length as varint', Buffer.concat(messages.map(withVarint))],
-  ['one request', Buffer.concat(messages)],
 ]
 
 test.each(FORMS)(

@@ -194,27 +194,6 @@ test('flat columns are read under OTLP’s names, raw ids and times by their uni
   expect(contentOf(await load(pathOf('flat-ns.parquet')))).toEqual(contentOf(flat))
 })
 
-test.each([
-  [{ between: '2026-09-21T14:15Z..2026-09-21T14:16Z' }, 3],
-  [{ where: 'service=front and right duration > 1us' }, 2],
-])(
-  'row groups in which no request asked for has a span are not read: %o',
-  async (options, unread) => {
-    writeFlat('flat.parquet', { column: 'duration', perUs: 1 })
-    const some = await load(pathOf('flat.parquet'), options)
-    const all = await load(pathOf('flat.parquet'))
-    const selected =
-      'between' in options
-        ? all.between(...(options.between.split('..') as [string, string]))
-        : all.where(options.where)
-    expect(some.ids).toEqual(selected.ids)
-    const noted = some.quality().issues.map(({ message }) => message)
-    expect(noted).toEqual([
-      `${unread} row groups of 4 were not read: no request asked for has a span there`,
-    ])
-  },
-)
-
 test.skipIf(process.platform !== 'linux')(
   'files are closed, also where another one of the period cannot be read',
   async () => {
