@@ -4,7 +4,6 @@ import { roleOf } from './field-roles.ts'
 import type { LineReader } from './line-reader.ts'
 import type { ReadSettings } from './log-read-options.ts'
 import { type LogFile, SKIPPED } from './log-sink.ts'
-import type { Pair } from './logfmt.ts'
 
 const DELIMITERS = [',', ';', '\t']
 
@@ -30,9 +29,10 @@ export async function readCsvLog(
       return
     }
     const text = () => fields.join(delimiter)
-    const pairs = header.map((key, i): Pair => [key, fields[i] ?? ''])
     if (fields.length !== header.length) sink.skip(SKIPPED.broken, line, text())
-    else reader.pairs(pairs, { line, text })
+    else {
+      reader.object(Object.fromEntries(header.map((key, i) => [key, fields[i]])), { line, text })
+    }
   })
   for await (const chunk of chunks) {
     const endless = rows.push(chunk)

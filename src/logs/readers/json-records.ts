@@ -29,7 +29,9 @@ export async function readJsonRecords(
     lost: 'span skipped',
     cutAt: [...LISTS, ''],
     onElement: ({ value, line }) => {
-      for (const record of recordsIn(value)) reader.object(record, line)
+      for (const record of recordsIn(value)) {
+        reader.object(record, { line, text: () => JSON.stringify(record) })
+      }
     },
   })
   let lines = 0

@@ -6,6 +6,7 @@ import type { LogField } from '../features/field-variables.ts'
 import { levelOf, type Role, roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
 import type { ReadSettings } from './log-read-options.ts'
+import type { Pair } from './logfmt.ts'
 
 /** Context that tells streams of lines in one file apart. */
 const STREAMS: ReadonlySet<string> = new Set(['service', 'pod', 'container', 'stream'])
@@ -152,6 +153,10 @@ export class LogDraft {
     this.#plain(`${path}.count`, list.length)
   }
 
+  pairs(pairs: readonly Pair[]): void {
+    for (const [key, value] of pairs) this.field(key, value)
+  }
+
   field(path: string, value: unknown): void {
     if (value === null || value === undefined || value === '' || value === '-') return
     const { role, rank, key, isInstance } = this.#roleOf(path)
@@ -219,15 +224,13 @@ export class LogDraft {
     return named === undefined ? line : undefined
   }
 
-  /** Completes the message: in free text, a value is a field like others. */
-  end(): void {
-    if (this.value === undefined || !this.isText || this.#settings.value !== 'value') return
-    this.fields.push(['value', String(this.value)])
-    this.value = undefined
-  }
-
-  /** Returns the message that it holds, by the first line of its text. */
+  /** Completes the message, and returns it by the first line of its text. */
   record(line: number, timeUs: number): LogRecord {
+    // In free text, a value is a field like others.
+    if (this.value !== undefined && this.isText && this.#settings.value === 'value') {
+      this.fields.push(['value', String(this.value)])
+      this.value = undefined
+    }
     const { instance, isText, name: text = '', level, logger = '', stream, fields, value } = this
     const component = classOf(logger)
     const end = isText ? text.indexOf('\n') : -1
