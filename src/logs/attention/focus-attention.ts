@@ -1,5 +1,5 @@
 import { ascending, greatest, group, sum } from 'd3-array'
-import { defineOptions, type OptionsOf, oneOf, readOptions, share } from '../../core/options.ts'
+import { defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import type {
@@ -13,9 +13,8 @@ import { LOG_CLASSES } from '../features/log-set.ts'
 
 /**
  * Ranks the dependency networks: first those in which performance depends on variables that differ most
- * between the periods. Of the part connected with performance each variable adds T^(2α)·w^(2(1−α)): T is its
- * divergence as a share of the largest |t| of its kind, w the share of the instances that connect it. The
- * default α of 0.5 gives T·w, as in Algorithm 1.
+ * between the periods. Of the part connected with performance each variable adds T·w: T is its divergence as a share of
+ * the largest |t| of its kind, w the share of the instances that connect it.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4, algorithm 1.
  */
@@ -31,7 +30,7 @@ export function focusAttention(
   const isMean = ({ featureType }: AttentionGraph) => Number(featureType === 'mean')
   const graphs = networks
     .of(chosen.class)
-    .map((network) => graphOf(network, divergence, { ...chosen, isTime }))
+    .map((network) => graphOf(network, divergence, isTime))
     .sort((a, b) => isLast(a) - isLast(b) || b.score - a.score || isMean(b) - isMean(a))
   const headline = headlineOf(graphs, isTime, { divergence, networks })
   return new Attention({ options: chosen, graphs, headline })
@@ -88,11 +87,7 @@ function strongestPath(
   return greatest(paths.values(), ({ sum }) => sum)?.path ?? []
 }
 
-function graphOf(
-  network: DependencyNetwork,
-  divergence: Divergence,
-  { balance, score, isTime }: AttentionOptions & { readonly isTime: boolean },
-) {
+function graphOf(network: DependencyNetwork, divergence: Divergence, isTime: boolean) {
   const { kind, class: logClass, featureType, metric, mass, variablesLeftOut } = network
   const { names, edges, parentEdge } = spanningComponent(network.edges, metric)
   const tree = new Set(parentEdge.values())
@@ -115,7 +110,7 @@ function graphOf(
       divergence: share,
       significant,
       /** Contribution of the variable to the score; 0 for performance itself. */
-      term: parent === undefined ? 0 : share ** (2 * balance) * strength ** (2 * (1 - balance)),
+      term: share * strength,
     }
   }
   const nodes = names
@@ -126,7 +121,6 @@ function graphOf(
         b.term - a.term ||
         (a.name < b.name ? -1 : 1),
     )
-  const total = sum(nodes, ({ term }) => term)
   return {
     kind,
     class: logClass,
@@ -137,7 +131,7 @@ function graphOf(
     nodes,
     /** Number of variables left out when its dependencies were learned, because there are too many; absent for 0. */
     ...(variablesLeftOut > 0 && { variablesLeftOut }),
-    score: score === 'sum' ? total : total / Math.max(1, nodes.length - 1),
+    score: sum(nodes, ({ term }) => term),
     /** Those `inTree` are of the maximum spanning tree that the score is taken from. */
     edges: edges.map((edge) => ({ ...edge, weight: edge.weight / mass, inTree: tree.has(edge) })),
     /** Whether values are shares of a run time that is performance: constant times seem to depend on it. */
@@ -173,15 +167,6 @@ function strongestFirst(a: DependencyEdge, b: DependencyEdge): number {
 }
 
 export const ATTENTION_OPTIONS = defineOptions({
-  balance: share({
-    default: 0.5,
-    sentence: 'α: 0 ranks by the strength of dependencies alone, 1 by divergence alone',
-  }),
-  score: oneOf(['sum', 'mean'], {
-    default: 'sum',
-    sentence: 'Whether the terms of a graph are added up or averaged',
-    flag: 'score <name>',
-  }),
   class: oneOf(LOG_CLASSES, {
     default: 'after',
     sentence: 'Period to learn dependencies from',

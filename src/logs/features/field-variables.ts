@@ -50,7 +50,7 @@ function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
   }
 }
 
-interface EventFields {
+export interface EventFields {
   readonly event: string
   messages: number
   readonly columns: Map<string, Column>

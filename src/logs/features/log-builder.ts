@@ -129,14 +129,14 @@ export class LogBuilder {
       const rank = LEVELS.indexOf(level)
       if (rank > (this.#levels[code] ?? -1)) this.#levels[code] = rank
     }
-    if (Number.isFinite(timeUs)) this.#openOf(instance).event(code, timeUs)
+    if (Number.isFinite(timeUs)) this.#openOf(instance).add(code, timeUs)
     else this.#refuse(`event ${this.#names.event.value(code)} at ${timeUs}`, instance)
   }
 
   /** Adds a state message, by numbers. */
   state(instance: number, code: number, timeUs: number, value: number): void {
     if (Number.isFinite(timeUs) && Number.isFinite(value)) {
-      this.#openOf(instance).state(code, timeUs, value)
+      this.#openOf(instance).add(code, timeUs, value)
     } else {
       this.#refuse(`state ${this.#names.state.value(code)} is ${value} at ${timeUs}`, instance)
     }

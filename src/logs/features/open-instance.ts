@@ -23,19 +23,11 @@ export class OpenInstance {
   #firstUs = Number.POSITIVE_INFINITY
   #lastUs = Number.NEGATIVE_INFINITY
 
-  event(code: number, timeUs: number): void {
-    this.#events[code] ??= new Series()
-    this.#events[code].add(timeUs)
-    this.#lastsTo(timeUs)
-  }
-
-  state(code: number, timeUs: number, value: number): void {
-    this.#states[code] ??= new Series()
-    this.#states[code].addValue(timeUs, value)
-    this.#lastsTo(timeUs)
-  }
-
-  #lastsTo(timeUs: number): void {
+  /** Adds a message: an event, or a state with its value. */
+  add(code: number, timeUs: number, value?: number): void {
+    const all = value === undefined ? this.#events : this.#states
+    all[code] ??= new Series()
+    all[code].add(timeUs, value)
     if (timeUs < this.#firstUs) this.#firstUs = timeUs
     if (timeUs > this.#lastUs) this.#lastUs = timeUs
   }
@@ -56,15 +48,12 @@ export class OpenInstance {
       return window
     })
     const at = (timeUs: number) => windows[Math.floor((timeUs - this.#startedUs) / lengthUs)]
-    for (const [code, { times, kept, stride }] of present(this.#events)) {
+    for (const [code, { times, stride }] of present(this.#events)) {
       // In a sample each time stands for several.
-      for (let i = 0; i < kept * stride; i++) {
-        const timeUs = times[Math.floor(i / stride)]!
-        at(timeUs)?.event(code, timeUs)
-      }
+      for (const timeUs of times) for (let i = 0; i < stride; i++) at(timeUs)?.add(code, timeUs)
     }
-    for (const [code, { times, values, kept }] of present(this.#states)) {
-      for (let i = 0; i < kept; i++) at(times[i]!)?.state(code, times[i]!, values[i]!)
+    for (const [code, { times, values }] of present(this.#states)) {
+      for (const [i, timeUs] of times.entries()) at(timeUs)?.add(code, timeUs, values[i]!)
     }
     return windows
   }
@@ -91,17 +80,17 @@ export class OpenInstance {
 
   /** Returns the time between each message and the one before it, in ms; none if only a sample was kept. */
   #waits(waitCode: (event: number) => number): Coded {
-    const messages = present(this.#events).flatMap(([event, { times, kept, stride }]) => {
+    const messages = present(this.#events).flatMap(([event, { times, stride }]) => {
       const code = waitCode(event)
-      return code < 0 ? [] : Array.from(times.subarray(0, kept), (timeUs) => [timeUs, code, stride])
-    }) as [timeUs: number, code: number, stride: number][]
+      return code < 0 ? [] : times.map((timeUs) => [timeUs, code, stride] as const)
+    })
     if (messages.some(([, , stride]) => stride > 1)) return []
     messages.sort(([one, code], [other, otherCode]) => one - other || code - otherCode)
     const waits: Series[] = []
     messages.forEach(([timeUs, code], i) => {
       if (i === 0) return
       waits[code] ??= new Series()
-      waits[code].addValue(timeUs, (timeUs - messages[i - 1]![0]) / 1000)
+      waits[code].add(timeUs, (timeUs - messages[i - 1]![0]) / 1000)
     })
     return present(waits)
   }
@@ -121,25 +110,20 @@ function total(series: Coded): number {
 /** Most messages of one name that are kept in one instance; with more, every second, fourth, … one. */
 export const MAX_KEPT = 65_536
 
-const FIRST_CAPACITY = 4
-
 /**
  * Messages of one variable in one open instance: number, first and last time, least and greatest value and mean exactly;
  * times, and values of a state, for the median. Beyond 65,536 every second one is dropped, and of those to come only
  * every second is kept, and so on.
  */
 class Series {
-  times = new Float64Array(FIRST_CAPACITY)
+  times: number[] = []
   /** Value of each kept message of a state, parallel to `times`. */
-  values = NO_VALUES
-  kept = 0
+  values: number[] = []
   /** Distance between kept messages: a power of two. */
   stride = 1
   count = 0
   first = Number.POSITIVE_INFINITY
   last = Number.NEGATIVE_INFINITY
-  /** Whether times came in ascending order. */
-  ascending = true
   minimum = Number.POSITIVE_INFINITY
   maximum = Number.NEGATIVE_INFINITY
   /** The value of the latest message; of several at one time, the one that came last. */
@@ -147,55 +131,32 @@ class Series {
   #origin = Number.NaN
   #sum = 0
 
-  /** Takes a message, and gives its place among those kept, or −1. */
-  add(timeUs: number): number {
-    if (timeUs < this.last) this.ascending = false
-    else this.last = timeUs
+  add(timeUs: number, value?: number): void {
+    if (value !== undefined) this.#addValue(timeUs, value)
+    if (timeUs > this.last) this.last = timeUs
     if (timeUs < this.first) this.first = timeUs
-    const order = this.count++
-    if ((order & (this.stride - 1)) !== 0) return -1
-    if (this.kept === this.times.length) this.#makeRoom()
-    const place = this.kept++
-    this.times[place] = timeUs
-    return place
+    if ((this.count++ & (this.stride - 1)) !== 0) return
+    if (this.times.length === MAX_KEPT) {
+      this.times = this.times.filter((_, i) => i % 2 === 0)
+      this.values = this.values.filter((_, i) => i % 2 === 0)
+      this.stride *= 2
+    }
+    this.times.push(timeUs)
+    if (value !== undefined) this.values.push(value)
   }
 
-  addValue(timeUs: number, value: number): void {
+  #addValue(timeUs: number, value: number): void {
     if (this.count === 0) this.#origin = value
     if (timeUs >= this.last) this.final = value
     if (value < this.minimum) this.minimum = value
     if (value > this.maximum) this.maximum = value
     this.#sum += value - this.#origin
-    const place = this.add(timeUs)
-    if (place < 0) return
-    if (place >= this.values.length) this.values = grown(this.values, this.times.length)
-    this.values[place] = value
   }
 
   /** Mean of all messages. For a variable that never changes it is exactly its value, whatever its count. */
   get mean(): number {
     return this.#origin + this.#sum / this.count
   }
-
-  #makeRoom(): void {
-    if (this.kept < MAX_KEPT) {
-      this.times = grown(this.times, 2 * this.kept)
-      return
-    }
-    for (const all of [this.times, this.values]) {
-      for (let i = 0; 2 * i < all.length; i++) all[i] = all[2 * i]!
-    }
-    this.kept = MAX_KEPT / 2
-    this.stride *= 2
-  }
-}
-
-const NO_VALUES = new Float64Array(0)
-
-function grown(values: Float64Array, length: number): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(length)
-  larger.set(values)
-  return larger
 }
 
 interface Run {
@@ -205,8 +166,7 @@ interface Run {
 
 /** Returns the numbers of one event in one instance, in the order of `COLUMNS`. */
 function eventFeatures(series: Series, { startUs, runTimeUs }: Run): number[] {
-  const kept = series.times.subarray(0, series.kept)
-  const times = series.ascending ? kept : kept.toSorted()
+  const times = Float64Array.from(series.times).sort()
   const median = quantile(times, 0.5)
   const absolute = [series.first, median, series.last].map((timeUs) => timeUs - startUs)
   const shares = absolute.map((timeUs) => timeUs / runTimeUs)
@@ -232,12 +192,12 @@ const SNAPSHOTS = [0.25, 0.5, 0.75]
 
 /** Returns the numbers of one state variable in one instance, in the order of `COLUMNS`. */
 function stateFeatures(series: Series, { startUs, runTimeUs }: Run, holds: boolean): number[] {
-  const { minimum, mean, maximum, final, count, kept } = series
+  const { minimum, mean, maximum, final, count } = series
   // Stable: of messages at one time the last one logged is the one that holds.
-  const order = series.ascending ? undefined : ascendingOrder(series.times.subarray(0, kept))
-  const inOrder = (all: Float64Array) =>
-    order === undefined ? all.slice(0, kept) : Float64Array.from(order, (i) => all[i]!)
-  const [times, values] = [inOrder(series.times), inOrder(series.values)]
+  const order = ascendingOrder(Float64Array.from(series.times))
+  const [times, values] = [series.times, series.values].map((all) =>
+    Float64Array.from(order, (i) => all[i]!),
+  ) as [Float64Array, Float64Array]
   const snapshots = SNAPSHOTS.map((share) => {
     if (!holds) return Number.NaN
     // Differences of epoch times are exact where the sum with a share of the run is not.

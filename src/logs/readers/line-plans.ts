@@ -269,13 +269,8 @@ function isNotation(text: string, [start, end]: Span): boolean {
   return text[end] === 'x' || text.slice(start - 2, start) === '::'
 }
 
-const plansOf = remembered((_: ReadSettings) => memoized((_: string) => new LinePlans()))
-
-/** Returns the plans for lines of all files in a format; none where expressions of others may tell digits apart. */
-export function plansFor(settings: ReadSettings, format: string): LinePlans | undefined {
-  if (settings.template.length > 0) return undefined
-  return plansOf(settings)(format)
-}
+/** Plans for the lines of all files in a format. */
+export const plansFor = remembered((_: ReadSettings) => memoized((_: string) => new LinePlans()))
 
 /** Returns a line with the digits and letters at a place changed to others of their kind. */
 function perturbed(text: string, [start, end]: Span, by: number): string {

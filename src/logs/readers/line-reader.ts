@@ -91,7 +91,7 @@ export class LineReader {
   readonly #longLayouts: readonly LineLayout[]
   /** Layouts of earlier lines, in their order. */
   #usual: readonly LineLayout[] = []
-  readonly #plans: LinePlans | undefined
+  readonly #plans: LinePlans
   readonly #takers: Taker[] = []
   #found: Found = 'none'
   readonly #endOfTime: TimeFinder
@@ -105,18 +105,18 @@ export class LineReader {
   #doubtful = { line: 0, text: '', count: 0 }
 
   constructor(options: LineOptions) {
-    const { template, dateFormat } = options.settings
+    const { dateFormat } = options.settings
     this.#options = options
     this.#draft = new LogDraft(options.settings)
-    this.#plans = plansFor(options.settings, options.format)
-    this.#layouts = template.length > 0 ? template.map(templateLayout) : lineLayouts(dateFormat)
+    this.#plans = plansFor(options.settings)(options.format)
+    this.#layouts = lineLayouts(dateFormat)
     this.#endOfTime = timeFinder(dateFormat)
     this.#longLayouts = this.#layouts.filter(({ heads }) => heads.length > 0)
   }
 
   /** Takes one line as bytes, if lines of its form are known; whether it did. */
   bytes(line: LineBytes): boolean {
-    this.#found = this.#plans?.find(line) ?? 'none'
+    this.#found = this.#plans.find(line)
     return typeof this.#found === 'object' && this.#replay(this.#found, line)
   }
 
@@ -138,7 +138,7 @@ export class LineReader {
   }
 
   #learn(raw: string): void {
-    this.#plans?.learn(raw, (other) => {
+    this.#plans.learn(raw, (other) => {
       const isMessage = this.#message(withoutControls(other))
       const stream = this.#stream()
       stream.head = ''
@@ -264,7 +264,7 @@ export class LineReader {
 
   /** Takes a line that begins no message; returns why it gives none, once that is known. */
   #goOn({ line, text }: Place): string | undefined {
-    const { format, settings } = this.#options
+    const { format } = this.#options
     const { stream: own, inner = { stream: own, text: text() } } = this.#draft
     const stream = this.#streamOf(inner.stream).settle()
     const isRecords = RECORDS.has(format)
@@ -276,7 +276,6 @@ export class LineReader {
     this.#threw(stream, line, thrown)
     if (thrown.length > 0) return undefined
     if (isStack || (/^\s/.test(inner.text) && format !== 'jsonl')) return SKIPPED.continuation
-    if (settings.template.length > 0) return SKIPPED.notMatched
     if (isRecords) return SKIPPED.broken
     this.#unread++
     if (this.#doubtful.count === 0) this.#doubtful = { line, text: text(), count: 0 }
@@ -305,10 +304,9 @@ export class LineReader {
 
   /** Reads a line, and the lines in it, into the draft; whether it begins a message. */
   #read(text: string, depth: number): boolean {
-    const { format, settings } = this.#options
+    const { format } = this.#options
     if (depth === MAX_DEPTH) return false
     this.#draft.isTimeless = false
-    if (settings.template.length > 0) return this.#layout(text, depth)
     if (text.startsWith('{')) {
       const object = parsedObject(text)
       if (object !== undefined) return this.#object(object, depth)
@@ -409,8 +407,7 @@ export class LineReader {
 
   /** Reads a line by the first layout it has, of those that lines had before if it has one of them. */
   #layout(text: string, depth: number): boolean {
-    const isTemplate = this.#options.settings.template.length > 0
-    if (!isTemplate && /^[ \t]/.test(text)) return false
+    if (/^[ \t]/.test(text)) return false
     if (this.#usual.some((layout) => this.#match(layout, text, depth))) return true
     const found = this.#layouts.find(
       (layout) => !this.#usual.includes(layout) && this.#match(layout, text, depth),
@@ -501,14 +498,4 @@ function isRecord(pairs: readonly Pair[], depth: number): boolean {
     /^[A-Za-z_@]/.test(pairs[0]?.[0] ?? '') &&
     (roles.includes('time') || (depth > 0 && isNamed))
   )
-}
-
-function templateLayout(pattern: RegExp): LineLayout {
-  const named = new RegExp(`${pattern.source}|`).exec('')?.groups ?? {}
-  const groups = Object.keys(named)
-  const read: LineLayout['read'] = (text) => {
-    const found = pattern.exec(text)
-    return found && groups.map((name) => found.groups?.[name])
-  }
-  return { groups, read, isEnvelope: false, isLast: false, heads: [] }
 }

@@ -32,7 +32,7 @@ export interface LogsToCompare {
  * - Lines of text in usual layouts: `2015-10-17 21:47:48,288 INFO [main] org.example.Peer: connected`. The
  *   event is the class and template of the message; numbers in it are state variables `<event> #2`, for
  *   the second wildcard of the template.
- * - Any text with a time at the start of lines, or as option `template` says.
+ * - Any text with a time at the start of lines.
  *
  * In text, a line that begins no message belongs to the message before it. An exception in a message or
  * its stack trace is an event too, `threw java.io.IOException: No space left`, once for each message,

@@ -1,4 +1,4 @@
-import { FlowdeltaError, OptionError } from '../../core/errors.ts'
+import { FlowdeltaError } from '../../core/errors.ts'
 import {
   custom,
   defineOptions,
@@ -41,7 +41,7 @@ export const LOG_READ_OPTIONS = defineOptions({
     flag: 'format <name>',
   }),
   instance: optionalText(
-    "Field, OTLP attribute or template group that names a message's instance, or 'path' for its file or directory",
+    "Field or OTLP attribute that names a message's instance, or 'path' for its file or directory",
     'instance <field>',
   ),
   window: optionalText(
@@ -85,15 +85,6 @@ export const LOG_READ_OPTIONS = defineOptions({
     expected: 'an object { time, name, value }',
     parse: logFields,
   }),
-  template: custom<RegExp | string | readonly (RegExp | string)[] | null>({
-    default: null,
-    sentence:
-      'Regular expressions for lines of text, with groups time and name or message; component, value and instance are optional, others are numbers',
-    accepts: (value) =>
-      value === null ||
-      [value].flat().every((one) => typeof one === 'string' || one instanceof RegExp),
-    expected: 'a regular expression, or a list of them',
-  }),
   templates: custom<'mined' | 'none' | LogTemplates | null>({
     default: null,
     sentence:
@@ -130,19 +121,13 @@ export function readSettings(given: LogReadOptions) {
   const options = readOptions(LOG_READ_OPTIONS, given)
   const { format, templates, timeZone, dateFormat, timeUnit, waits, badIf, window } = options
   const fields = readOptions(LOG_FIELD_OPTIONS, options.fields, 'fields.')
-  const template = templatesOf(options.template)
-  if (template.length > 0 && format !== 'auto' && format !== 'text') {
-    throw new OptionError('format', format, "'text', which `template` is for")
-  }
-  const grouped = template.some(({ source }) => source.includes('(?<instance>'))
-  const instance = options.instance ?? (grouped ? 'instance' : 'path')
+  const instance = options.instance ?? 'path'
   const division = readDivision(options)
   const settings = {
     timeZone,
     dateFormat,
     timeUnit,
-    template,
-    format: template.length > 0 ? 'text' : format,
+    format,
     /** The field, `undefined` for the path. */
     instance: instance === 'path' ? undefined : instance,
     division,
@@ -166,25 +151,6 @@ export function readSettings(given: LogReadOptions) {
   // A time zone or a date format that cannot be is an error now, not with the first file.
   new LogClock(settings)
   return settings
-}
-
-function templatesOf(template: Required<LogReadOptions>['template']): readonly RegExp[] {
-  return ([template ?? []].flat() as (RegExp | string)[]).map((given) => {
-    const { source, flags } = typeof given === 'string' ? { source: given, flags: '' } : given
-    let compiled: RegExp
-    try {
-      // With these flags a match would begin where that of the previous line ended.
-      compiled = new RegExp(source, flags.replace(/[gy]/g, ''))
-    } catch (error) {
-      const wanted = `a regular expression that JavaScript can read: ${(error as Error).message}`
-      throw new OptionError('template', given, wanted)
-    }
-    const has = (group: string) => source.includes(`(?<${group}>`)
-    const isNamed = has('name') || has('message')
-    if (has('time') && isNamed) return compiled
-    const missing = isNamed ? 'a group (?<time>…)' : 'a group (?<name>…) or (?<message>…)'
-    throw new OptionError('template', given, `a regular expression with ${missing}`)
-  })
 }
 
 const ROLES: readonly string[] = ['time', 'name', 'value']

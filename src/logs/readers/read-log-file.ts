@@ -79,8 +79,8 @@ function unknownFormat(head: string, file: string): TraceFormatError {
   return new TraceFormatError(
     `This is in no log format that is known; it begins ${beginning(head)}`,
     { file },
-    `Known formats are ${LOG_FORMATS.join(', ')}. If it is one of these, name it with \`format\`; if lines begin with a time in another form, say how it is written with \`dateFormat\`; for other lines, give a \`template\``,
-    { format: null, dateFormat: null, template: null },
+    `Known formats are ${LOG_FORMATS.join(', ')}. If it is one of these, name it with \`format\`; if lines begin with a time in another form, say how it is written with \`dateFormat\``,
+    { format: null, dateFormat: null },
   )
 }
 
