@@ -8,8 +8,7 @@ import type {
   DependencyNetworks,
 } from '../dependencies/learn-dependencies.ts'
 import type { Divergence } from '../divergence/find-divergence.ts'
-import { isEventTime, isShareOfRun, type VariableKind } from '../features/features.ts'
-import { LOG_CLASSES } from '../features/log-set.ts'
+import { isEventTime, isShareOfRun, LOG_CLASSES, type VariableKind } from '../features/log-set.ts'
 
 /**
  * Ranks the dependency networks: first those in which performance depends on variables that differ most

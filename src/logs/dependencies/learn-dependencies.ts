@@ -18,10 +18,13 @@ import {
   type Feature,
   isEventTime,
   isShareOfRun,
+  LOG_CLASSES,
+  type LogClass,
+  type LogSet,
+  membersOf,
   VARIABLE_KINDS,
   type VariableKind,
-} from '../features/features.ts'
-import { LOG_CLASSES, type LogClass, type LogSet, membersOf } from '../features/log-set.ts'
+} from '../features/log-set.ts'
 import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 import { type PerformanceMetric, performanceMetric } from '../performance/performance-metric.ts'
 
@@ -105,7 +108,6 @@ function strongestFirst(one: UndirectedSplit, other: UndirectedSplit): number {
 /** One feature of all variables of one kind, in the instances of one class, sorted once for all trees. */
 type DependencyColumns = ReturnType<typeof columnsOf>
 
-/** Returns the columns of a network, performance among them, in the order of their names. */
 function columnsOf(key: NetworkKey, networks: DependencyNetworks, members: Members) {
   const { logs, metric, options } = networks
   const features = logs.features(key.kind)
@@ -453,7 +455,6 @@ function bestCut(
   return best === undefined ? undefined : { ...best, cuts }
 }
 
-/** Returns, for each row of a node, whether a cut puts it on the left. */
 function leftRows(
   values: Float64Array,
   rows: Uint32Array,

@@ -10,15 +10,13 @@ import {
   isShareOfRun,
   LEVELS,
   type Level,
-  VARIABLE_KINDS,
-  type VariableKind,
-} from '../features/features.ts'
-import {
   LOG_CLASSES,
   type LogClass,
   type LogSet,
   membersOf,
+  VARIABLE_KINDS,
   type VariableFeatures,
+  type VariableKind,
 } from '../features/log-set.ts'
 import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
@@ -101,9 +99,8 @@ function variablesOf(
   )
   const all = tests.flat()
   // With few instances nothing is as sure as Welch's t may say.
-  const q = corrected(
+  const q = CORRECTIONS[correction](
     Float64Array.from(all, (each) => Math.max(each.p, leastP(each))),
-    correction,
   )
   for (const [i, each] of all.entries()) {
     each.q = Number(q[i])
@@ -119,19 +116,11 @@ function variablesOf(
       presence: presenceOf(logs, features, variable),
       score: sum(own, ({ t, significant }) => (significant ? Math.abs(t) : 0)),
       gravity: kind === 'event' ? gravityOf(name, logs.levels?.get(name)) : 0,
-      idle:
-        kind === 'event'
-          ? isTimer(logs, variable)
-            ? 'timer'
-            : null
-          : isConstant
-            ? 'constant'
-            : null,
+      idle: isConstant ? 'constant' : kind === 'event' && isTimer(logs, variable) ? 'timer' : null,
     }
   })
 }
 
-/** Whether a state is in no other instances than its event, which says the same. */
 function isOfEvent({ events, states }: LogSet, state: number): boolean {
   const name = states.names[state] ?? ''
   const isOwn = (event: string) => name.startsWith(`${event}.`) || name.startsWith(`${event} #`)
@@ -146,19 +135,20 @@ function gravityOf(name: string, level: Level | undefined): number {
   return Math.max(0, LEVELS.indexOf(level ?? 'info') - LEVELS.indexOf('info'))
 }
 
-/** Returns p-values that are comparable with α; NaN stays NaN and counts in no family. */
-function corrected(p: Float64Array, correction: DivergenceOptions['correction']): Float64Array {
-  if (correction === 'none') return p
-  if (correction === 'bh') return benjaminiHochberg(p)
-  const performed = p.filter((value) => !Number.isNaN(value)).length
-  return p.map((value) => Math.min(1, value * performed))
+/** Corrections, which leave NaN as it is and do not count it. */
+const CORRECTIONS = {
+  none: (p: Float64Array) => p,
+  bh: benjaminiHochberg,
+  bonferroni: (p: Float64Array) => {
+    const performed = p.filter((value) => !Number.isNaN(value)).length
+    return p.map((value) => Math.min(1, value * performed))
+  },
 }
 
+type Counts = Pick<WelchResult, 'beforeCount' | 'afterCount'>
+
 /** Returns the least p of a permutation test: of all ways to deal the values out, two are as extreme. */
-function leastP({
-  beforeCount,
-  afterCount,
-}: Pick<WelchResult, 'beforeCount' | 'afterCount'>): number {
+function leastP({ beforeCount, afterCount }: Counts): number {
   let ways = 1
   for (let i = 1; i <= beforeCount; i++) ways *= (afterCount + i) / i
   return 2 / ways
@@ -192,7 +182,6 @@ const presenceTests = remembered(({ counts }: LogSet) =>
 
 type Presence = Readonly<ReturnType<typeof presenceOf>>
 
-/** Counts the instances of each class in which a variable was logged at all, and its messages. */
 function presenceOf(logs: LogSet, features: VariableFeatures, variable: number) {
   const { counts, classOf } = logs
   const rows = features.rows(variable, ['count'])
@@ -329,11 +318,11 @@ export function byPresence(a: VariableDivergence, b: VariableDivergence): number
   const messages = ({ beforeMessages, afterMessages }: Presence) =>
     beforeMessages + afterMessages || 0
   return (
-    Number(a.kind === 'state') - Number(b.kind === 'state') ||
+    ascending(a.kind, b.kind) ||
     b.gravity - a.gravity ||
     other.before + other.after - (one.before + one.after) ||
     messages(other) - messages(one) ||
-    (a.name < b.name ? -1 : Number(a.name > b.name))
+    ascending(a.name, b.name)
   )
 }
 

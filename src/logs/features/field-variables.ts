@@ -11,9 +11,8 @@ import {
   reasonOfName,
   reasonOfTexts,
 } from '../../traces/attribute-names.ts'
-import type { LogClass } from './features.ts'
 import type { LogBuilder } from './log-builder.ts'
-import type { FieldLeftOut } from './log-report.ts'
+import type { FieldLeftOut, LogClass } from './log-set.ts'
 
 /** Field of a message, as part of its content. */
 export type LogField = readonly [key: string, value: string | number | boolean]
@@ -109,7 +108,7 @@ export class FieldVariables {
     // A facet seen before is not one of numbers.
     const known = typeof value === 'string' ? column.values?.get(value) : undefined
     if (known !== undefined) {
-      this.#builder.facet(instance, known, timeUs)
+      this.#builder.event(instance, known, timeUs)
       return
     }
     const number = typeof value === 'number' ? value : numberIn(value)
@@ -137,7 +136,7 @@ export class FieldVariables {
       values.set(value, code)
       codes.push(code)
     }
-    this.#builder.facet(instance, code, timeUs)
+    this.#builder.event(instance, code, timeUs)
   }
 
   /** Ends after the last message: removes fields that proved to be no variables, and facets that were `asked` for. */
@@ -164,7 +163,6 @@ export class FieldVariables {
     this.#builder.notes.fieldsLeftOut.push(...sorted)
   }
 
-  /** Returns fields that name the instance or the class of messages, and numbers that never vary. */
   #identities(asked: readonly string[]): ReadonlyMap<string, Pick<FieldLeftOut, 'reason'>> {
     const found = new Map<string, Pick<FieldLeftOut, 'reason' | 'byClass'>>()
     const all = sum(this.#events.values(), ({ messages }) => messages)

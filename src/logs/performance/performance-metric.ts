@@ -5,17 +5,21 @@ import { custom, defineOptions } from '../../core/options.ts'
 import { counted, grouped, percent, shortText } from '../../core/words.ts'
 import { moments } from '../../stats/moments.ts'
 import {
+  AFTER,
+  BEFORE,
   EVENT_FEATURES,
   type Feature,
   isEventTime,
   isShareOfRun,
+  LOG_CLASSES,
+  type LogSet,
+  membersOf,
   STATE_FEATURES,
   type StateFeature,
   type Summary,
   type VariableKind,
   WAIT_NAME,
-} from '../features/features.ts'
-import { AFTER, BEFORE, LOG_CLASSES, type LogSet, membersOf } from '../features/log-set.ts'
+} from '../features/log-set.ts'
 import { aroundNumber, type Unit } from '../features/units.ts'
 
 /**
@@ -133,7 +137,6 @@ function meantBy({ events, states }: LogSet, name: string): readonly string[] {
   return ofKey.length > 0 ? ofKey : events.names.filter((event) => textsOf(event).test(name))
 }
 
-/** Returns the texts that a template is of, with its class or without. */
 function textsOf(event: string): RegExp {
   const any = patternSource(event).replace(/<[^<>\s]+>|…/g, '.+?')
   const source = any.replace(/^([\w$.]+: )/, '(?:$1)?')

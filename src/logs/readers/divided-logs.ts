@@ -9,10 +9,9 @@ import {
   condition,
   parseConditions,
 } from '../../traces/selection/condition.ts'
-import type { StateFeature } from '../features/features.ts'
 import { type LogField, numberIn } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
-import type { LogClass } from '../features/log-set.ts'
+import type { LogClass, StateFeature } from '../features/log-set.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
 import { levelOf, roleOf } from './field-roles.ts'
 
@@ -164,7 +163,6 @@ export class DividedLogs {
     return instance
   }
 
-  /** Returns which instances meet the conditions. */
   #areBad(): (instance: number) => boolean {
     const { slowest, text } = this.#division
     const logs = remembered((builder: LogBuilder) => builder.build())
@@ -222,7 +220,6 @@ export class DividedLogs {
   }
 }
 
-/** Whether a field is the level that a condition asks for, whatever its field's name. */
 function isLevelOf({ attribute }: Condition, key: string): boolean {
   return key === 'level' && roleOf(attribute).role === 'level'
 }

@@ -233,7 +233,6 @@ function timeSource(dateFormat: string): string {
   return `(?:${dates}|${EPOCH}|${UPTIME})`
 }
 
-/** Returns the patterns of the lines before the last. */
 function headsOf(pattern: string, time: string): RegExp[] {
   const lines = pattern.replace(/\(\?:((?:[^()]|\([^()]*\))*\\n)\)\?/g, '$1').split('\\n')
   return lines.slice(0, -1).map((line) => new RegExp(`^(?:${compiled(line, time, [])})$`))

@@ -1,7 +1,6 @@
 import { getOrInsert } from '../../core/entries.ts'
 import { roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
-import { LineBytes } from './line-bytes.ts'
 import {
   type LineLayout,
   lineLayouts,
@@ -13,6 +12,7 @@ import {
 } from './line-layouts.ts'
 import {
   type Found,
+  LineBytes,
   type LinePlan,
   type LinePlans,
   outputsOf,
@@ -226,7 +226,6 @@ export class LineReader {
     return undefined
   }
 
-  /** Tells what fields of its own and the stack in it say was thrown. */
   #thrown(stream: Stream, line: number): void {
     const { said, thrown, thrownType, thrownMessage = '', isText, name = '' } = this.#draft
     const { stack } = stream
@@ -435,7 +434,6 @@ export class LineReader {
     return true
   }
 
-  /** Takes the parts that a layout found, and returns the line that it carries. */
   #groups(groups: readonly string[], found: readonly (string | undefined)[]): string {
     const draft = this.#draft
     let line = ''

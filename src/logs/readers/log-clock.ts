@@ -1,6 +1,6 @@
 import { OptionError } from '../../core/errors.ts'
 import { inMicros, unitBySize } from '../../traces/readers/span-times.ts'
-import type { LineBytes } from './line-bytes.ts'
+import type { LineBytes } from './line-plans.ts'
 
 /** The unit of times that are numbers. */
 export const TIME_UNITS = ['auto', 's', 'ms', 'us', 'ns'] as const
@@ -40,7 +40,7 @@ export class LogClock {
   #day = 0
   #lastOfDay = 0
   /** The second of the last time on a line, and what stands before its fraction and after it. */
-  #second = { head: viewOf(''), tail: viewOf(''), us: Number.NaN }
+  #second = { head: bytesOf(''), tail: bytesOf(''), us: Number.NaN }
 
   constructor({ timeZone, dateFormat, timeUnit }: ClockOptions) {
     this.#patterns = dateFormat === 'auto' ? KNOWN_PATTERNS : [datePattern(dateFormat)]
@@ -82,8 +82,8 @@ export class LogClock {
   /** Works as `text`, for a time on a line. If it lies in the same second as the last, only the fraction is read. */
   onLine(line: LineBytes, from: number, to: number): number {
     const { head, tail, us } = this.#second
-    const first = from + head.byteLength
-    const last = to - tail.byteLength
+    const first = from + head.length
+    const last = to - tail.length
     if (first > from && first < last && line.has(head, from) && line.has(tail, last)) {
       const fractionUs = line.number(first, last) * (FRACTION_US[last - first] ?? Number.NaN)
       if (fractionUs >= 0) return us + fractionUs
@@ -91,7 +91,7 @@ export class LogClock {
     const text = line.text(from, to)
     const [, own = '', rest = ''] = ISO_TIME.exec(text) ?? []
     const secondUs = this.text(own.slice(0, -1) + rest)
-    this.#second = { head: viewOf(own), tail: viewOf(rest), us: secondUs }
+    this.#second = { head: bytesOf(own), tail: bytesOf(rest), us: secondUs }
     return this.text(text)
   }
 
@@ -121,8 +121,8 @@ export class LogClock {
   }
 }
 
-function viewOf(ascii: string): DataView {
-  return new DataView(Uint8Array.from(ascii, (char) => char.charCodeAt(0)).buffer)
+function bytesOf(ascii: string): Uint8Array<ArrayBufferLike> {
+  return Uint8Array.from(ascii, (char) => char.charCodeAt(0))
 }
 
 /** Microseconds of a digit at the end of a fraction, by its length. */

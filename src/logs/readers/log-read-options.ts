@@ -153,16 +153,11 @@ export function readSettings(given: LogReadOptions) {
   return settings
 }
 
-const ROLES: readonly string[] = ['time', 'name', 'value']
-
 /** Reads `time=ts,name=msg,value=latency`: which fields of records hold what. */
 function logFields(given: string): LogFields {
   const pairs = given.split(',').map((pair) => pair.split('=', 2).map((part) => part.trim()))
-  const wrong = pairs.find(([role = '', field = '']) => !ROLES.includes(role) || field === '')
+  const wrong = pairs.find(([role = '', field = '']) => !(role in LOG_FIELD_OPTIONS) || !field)
   if (wrong === undefined) return Object.fromEntries(pairs)
-  throw new FlowdeltaError(
-    `${JSON.stringify(wrong.join('='))} is none of time=FIELD, name=FIELD, value=FIELD.`,
-    {},
-    'option',
-  )
+  const message = `${JSON.stringify(wrong.join('='))} is none of time=FIELD, name=FIELD, value=FIELD.`
+  throw new FlowdeltaError(message, {}, 'option')
 }

@@ -1,15 +1,19 @@
-import { getOrInsert } from '../../core/entries.ts'
 import { describePlace, type OptionAdvice } from '../../core/errors.ts'
 import { memoized } from '../../core/remembered.ts'
 import { grouped } from '../../core/words.ts'
 import type { EventFields, FieldVariables, LogField } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
-import type { SkippedLines } from '../features/log-report.ts'
-import type { LogClass } from '../features/log-set.ts'
+import type { LogClass, SkippedLines } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
 import { type TemplateMatcher, templateName } from './drain/log-templates.ts'
-import type { LineBytes, Span } from './line-bytes.ts'
-import { type LinePlan, recordOf, type Said, valueIn } from './line-plans.ts'
+import {
+  type LineBytes,
+  type LinePlan,
+  recordOf,
+  type Said,
+  type Span,
+  valueIn,
+} from './line-plans.ts'
 import type { LogRecord } from './log-draft.ts'
 
 export type Taker = (line: LineBytes, timeUs: number, value: number | undefined) => void
@@ -126,7 +130,6 @@ interface Message extends Pick<LogRecord, 'timeUs' | 'value' | 'level'> {
 /** Hands the content of one file on to a `LogBuilder`. */
 export class LogWriter implements LogSink {
   readonly #options: WriterOptions
-  readonly #instances = new Map<string, number>()
 
   constructor(options: WriterOptions) {
     this.#options = options
@@ -236,7 +239,6 @@ export class LogWriter implements LogSink {
   }
 
   #instanceCode(id: string): number {
-    const { builder, logClass } = this.#options
-    return getOrInsert(this.#instances, id, () => builder.instanceCode(logClass, id))
+    return this.#options.builder.instanceCode(this.#options.logClass, id)
   }
 }

@@ -135,7 +135,6 @@ export function mayBeThrown(text: string): boolean {
   return MENTION.test(text)
 }
 
-/** Returns the exception that a line begins with, if it can be the first line of a stack trace. */
 function thrownAtStart(line: string): Thrown | undefined {
   const found = firstOf(BEGINNINGS, line)
   return found === undefined ? undefined : (lastMentioned(found.message) ?? found)

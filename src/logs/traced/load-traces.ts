@@ -133,7 +133,6 @@ function statementOf(record: LogRecord): string {
   return statementKey(level, source, isText ? masked(said).text : name)
 }
 
-/** Returns all names of the place that a record is from, a line each. */
 function placesOf(
   { fields = [], of = fields, origin = '', instance = '' }: LogRecord,
   file: string,

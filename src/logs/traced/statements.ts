@@ -76,7 +76,6 @@ export function nameStatements(
   }
 }
 
-/** Whether two lines of one class log the same. */
 function isSameText(one: Known, other: Known): boolean {
   return (
     one.level === other.level &&

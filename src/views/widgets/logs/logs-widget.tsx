@@ -36,10 +36,11 @@ import type {
 import {
   type Feature,
   featureText,
+  LOG_CLASSES,
+  type LogClass,
   VARIABLE_KINDS,
   type VariableKind,
-} from '../../../logs/features/features.ts'
-import { LOG_CLASSES, type LogClass } from '../../../logs/features/log-set.ts'
+} from '../../../logs/features/log-set.ts'
 import type { Unit } from '../../../logs/features/units.ts'
 import { periodColor } from '../../charts/builders.ts'
 import { logVariableChart } from '../../charts/logs.ts'
