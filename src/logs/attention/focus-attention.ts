@@ -103,7 +103,6 @@ function graphOf(network: DependencyNetwork, divergence: Divergence, isTime: boo
     const strength = parent === undefined ? 0 : parent.weight / mass
     return {
       name,
-      /** Welch's t of the graph's feature, after minus before; NaN where it was not tested. */
       t,
       /** |t| as a share of the largest of all features of all variables of the kind: 0 to 1. */
       divergence: share,
@@ -124,9 +123,7 @@ function graphOf(network: DependencyNetwork, divergence: Divergence, isTime: boo
     kind,
     class: logClass,
     featureType,
-    /** The name of the node that stands for performance. */
     metric,
-    /** Performance first, then what adds most to the score. */
     nodes,
     /** Number of variables left out when its dependencies were learned, because there are too many; absent for 0. */
     ...(variablesLeftOut > 0 && { variablesLeftOut }),
@@ -185,7 +182,6 @@ export type AttentionGraph = Readonly<ReturnType<typeof graphOf>>
 
 export interface AttentionPath {
   readonly graph: AttentionGraph
-  /** Path from performance, its direct dependency first. */
   readonly path: readonly AttentionNode[]
 }
 
@@ -197,17 +193,14 @@ export class Attention extends columnarStage<{
   /** Main result, if performance differs and depends on a variable that differs. */
   readonly headline: AttentionPath | null
 }>() {
-  /** Returns the graphs of events or of states, best first. */
   of(kind: VariableKind): readonly AttentionGraph[] {
     return this.graphs.filter((graph) => graph.kind === kind)
   }
 
-  /** Returns the best graph of events or of states; undefined if there is no variable of that kind. */
   best(kind: VariableKind): AttentionGraph | undefined {
     return this.of(kind)[0]
   }
 
-  /** Returns one row per graph, best first, with the variables that add most to its score. */
   table(): StageTable {
     const leftOut = ({ variablesLeftOut = 0 }: AttentionGraph) => variablesLeftOut
     const isLimited = this.graphs.some((graph) => leftOut(graph) > 0)

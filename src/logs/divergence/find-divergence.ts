@@ -66,7 +66,6 @@ function tester(logs: LogSet, weights: Float64Array | undefined) {
       /** p corrected for the number of tests; significant below α. */
       q: Number.NaN,
       significant: false,
-      /** Whether two instances of each class have the feature. */
       tested: test.tested,
       beforeMean: test.beforeMean,
       afterMean: test.afterMean,
@@ -167,7 +166,6 @@ function mostDivergentFirst(a: VariableDivergence, b: VariableDivergence): numbe
   )
 }
 
-/** Ranks presence: a new variable tells more than a missing one. */
 function place({ presence: { onlyIn } }: VariableDivergence): number {
   return onlyIn === 'after' ? 0 : onlyIn === 'before' ? 1 : 2
 }
@@ -196,14 +194,12 @@ function presenceOf(logs: LogSet, features: VariableFeatures, variable: number) 
   return {
     before: before.length,
     after: after.length,
-    /** Messages of an event in all instances of the class; NaN of a state variable. */
     beforeMessages: messages(before),
     afterMessages: messages(after),
     /** Fisher's exact test of whether a class has it in more of its instances, two-sided; uncorrected. */
     p: presenceTests(logs)(`${before.length} ${after.length}`),
     /** How well it separates the classes: the squared correlation of having it and being of a class. */
     separation: spread === 0 ? 0 : excess ** 2 / spread,
-    /** The only class that has it; `null` where both do. */
     onlyIn: before.length > 0 === after.length > 0 ? null : onlyIn,
   }
 }
@@ -219,7 +215,6 @@ export const DIVERGENCE_OPTIONS = defineOptions({
 })
 export type DivergenceOptions = OptionsOf<typeof DIVERGENCE_OPTIONS>
 
-/** Whether one feature of one variable differs between the classes. */
 export type FeatureTest = Readonly<ReturnType<Tester>>
 
 /** Whether performance itself differs: a family of one test. */
@@ -265,7 +260,6 @@ export class Divergence extends columnarStage<{
     return sum(this.#ofKind(kind), ({ features }) => features.filter(({ tested }) => tested).length)
   }
 
-  /** Returns one variable; undefined if there is none of that name. */
   variable(kind: VariableKind, name: string): VariableDivergence | undefined {
     return this.#byName.get(kind)?.get(name)
   }
@@ -275,12 +269,10 @@ export class Divergence extends columnarStage<{
     return this.variables.filter(({ presence }) => presence.onlyIn === logClass).sort(byPresence)
   }
 
-  /** Returns the largest finite |t| of a kind, over all features; 0 where there is none. */
   largest(kind: VariableKind): number {
     return max(this.#ofKind(kind), largestFinite) ?? 0
   }
 
-  /** Returns one row per variable, the most divergent first, with the feature that differs most. */
   table(): StageTable {
     const rows = this.variables.map(({ features, presence, ...variable }) => {
       const none = { feature: '', t: Number.NaN, beforeMean: Number.NaN, afterMean: Number.NaN }
@@ -333,7 +325,6 @@ export function strongestDifference({ features }: VariableDivergence): FeatureTe
   return largestT(others) ?? largestT(differing)
 }
 
-/** Returns the largest finite |t| of a variable; 0 where there is none. */
 export function largestFinite({ features }: VariableDivergence): number {
   return max(features, ({ t }) => (Number.isFinite(t) ? Math.abs(t) : 0)) ?? 0
 }
@@ -344,7 +335,6 @@ function largestT(tests: readonly FeatureTest[]): FeatureTest | undefined {
   return greatest(tests, (a, b) => ascending(Math.abs(a.t), Math.abs(b.t)) || isMean(a) - isMean(b))
 }
 
-/** Instances of a class that show their period. */
 const MIN_INSTANCES = 3
 /** Widest middle half of gaps, within an instance and of its instances, as a share of the period. */
 const MAX_SPREAD = 0.15

@@ -14,10 +14,8 @@ import {
 import type { LogBuilder } from './log-builder.ts'
 import type { FieldLeftOut, LogClass } from './log-set.ts'
 
-/** Field of a message, as part of its content. */
 export type LogField = readonly [key: string, value: string | number | boolean]
 
-/** A text of more values than this is no kind of anything. */
 const MAX_VALUES = 20
 const MAX_FIELDS = 200
 const MAX_LENGTH = 80
@@ -34,7 +32,6 @@ function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
     key,
     reason,
     isLeftOut: reason !== null && !FEW_TELL.has(reason),
-    /** Whether its numbers are not more or less, but this or that. */
     isCode: reason !== null || IS_CODE.test(key),
     example: String(value).slice(0, MAX_LENGTH),
     /** Values of the field, in any event, one per instance. */
@@ -209,7 +206,6 @@ const KEPT_TEXTS = 3
 
 /** The values of one field, whatever messages have it, as far as they may name what wrote them. */
 class FieldRun {
-  /** Whether an instance has two values of it. */
   varies = false
   messages = 0
   readonly values: number[] = []
@@ -257,7 +253,6 @@ class FieldRun {
     return { isUnique: all > NEARLY_UNIQUE * instances, byClass }
   }
 
-  /** Whether several instances have one value, all the same. */
   get isOneValue(): boolean {
     const all = Object.values(this.values)
     return !this.varies && all.length > 1 && all.every((code) => code === all[0])

@@ -35,7 +35,6 @@ interface BuilderOptions {
 interface Instance extends Omit<Row, 'closed'> {
   classCode: Period
   isLeftOut: boolean
-  /** Messages, until it is closed. */
   open: OpenInstance | undefined
   closed: ClosedInstance | undefined
 }
@@ -139,7 +138,6 @@ export class LogBuilder {
     else this.#refuse(`event ${this.#names.event.value(code)} at ${timeUs}`, instance)
   }
 
-  /** Adds a state message, by numbers. */
   state(instance: number, code: number, timeUs: number, value: number): void {
     if (Number.isFinite(timeUs) && Number.isFinite(value)) {
       this.#openOf(instance).add(code, timeUs, value)
@@ -155,7 +153,6 @@ export class LogBuilder {
     return code
   }
 
-  /** Takes variables back that turned out to be none. */
   drop(kind: VariableKind, codes: readonly number[]): void {
     for (const code of codes) this.#dropped[kind].add(code)
   }
@@ -170,12 +167,10 @@ export class LogBuilder {
     this.#openOf(instance).startUs = startUs
   }
 
-  /** Says of which class an instance is, whatever was said before. */
   setClass(instance: number, logClass: LogClass): void {
     at(this.#instances, instance).classCode = codeOfClass(logClass)
   }
 
-  /** Returns the class of an instance; undefined if it is left out. */
   classOf(instance: number): LogClass | undefined {
     const { isLeftOut, classCode } = at(this.#instances, instance)
     return isLeftOut ? undefined : LOG_CLASSES[classCode]
@@ -428,7 +423,6 @@ function present(series: readonly Series[]): Coded {
   return series.flatMap((each, code) => [[code, each] as const])
 }
 
-/** Most messages of one name that are kept in one instance; with more, every second, fourth, … one. */
 export const MAX_KEPT = 65_536
 
 /**
@@ -539,7 +533,6 @@ export interface Row {
   readonly closed: ClosedInstance
 }
 
-/** Windows that the shorter of two logs is cut into, at least. */
 const MIN_WINDOWS = 20
 /** Windows that the longer one is cut into, at most: beyond, one time in it is decades off. */
 const MAX_WINDOWS = 100_000

@@ -45,7 +45,6 @@ export const METRIC_OPTIONS = defineOptions({
 export interface PerformanceMetric {
   /** Name of its node in graphs, which no variable has. */
   readonly name: string
-  /** An instance each; NaN where it has none. */
   readonly values: Float64Array
   /** Absolute times are µs since the start, relative ones shares of the run time; all else is a value. */
   readonly unit: 'absolute time' | 'relative time' | 'value'
@@ -61,7 +60,6 @@ export interface PerformanceMetric {
   }
 }
 
-/** Looks a performance metric up. */
 export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetric {
   if (metric === 'runTime') {
     const name = unlike('run time', [...logs.events.names, ...logs.states.names])
@@ -273,7 +271,6 @@ export function metricTail(logs: LogSet, metric: PerformanceMetric): MetricTail 
 
 export interface MetricTail {
   readonly metric: PerformanceMetric
-  /** Whether the tail of a class, or of both together, is heavy. */
   readonly isHeavy: boolean
   /** Advice for a heavy tail, as a sentence; empty if the tail is not heavy. */
   readonly suggestion: string
@@ -336,7 +333,6 @@ export function metricRecords(logs: LogSet, metric: PerformanceMetric) {
     (columns.length === 1 ? mean(of, (row) => row[feature]) : undefined) ?? Number.NaN
   const [before, after] = byClass(logs, rows).map(({ own, count, mean }) => ({
     count,
-    /** Mean of all records. */
     mean,
     /** Mean over instances of the median and the 99th percentile of their records; NaN for a field of several events. */
     median: meanOf(own, 'median'),

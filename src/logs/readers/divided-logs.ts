@@ -18,7 +18,6 @@ import { levelOf, roleOf } from './field-roles.ts'
 /** Division of one stream of messages into instances and classes. */
 export type Division = NonNullable<ReturnType<typeof readDivision>>
 
-/** Number of windows below which all are kept, whole or not. */
 const MIN_WINDOWS = 5
 /** Share of a window that its log may miss at either end. */
 const MAX_MISSED = 0.1
@@ -89,13 +88,11 @@ const FEATURES: Partial<Record<ConditionOp, StateFeature>> = {
   'up to': 'minimum',
 }
 
-/** A condition, without its negation. */
 interface Test {
   readonly asked: Condition
   readonly isNegated: boolean
   /** Whether some message has its field; otherwise it names a total of instances. */
   isKnown: boolean
-  /** Instances of which it held in a message. */
   readonly held: Set<number>
 }
 
@@ -124,7 +121,6 @@ export class DividedLogs {
     })
   }
 
-  /** The instance of a message. */
   instanceOf(
     id: string,
     given: LogClass,

@@ -6,7 +6,6 @@ import type { ReadSettings } from './log-read-options.ts'
 
 /** Part of a line's content: a constant, or the text or number at a place of the line. */
 export interface Said {
-  /** What the line said that the plan was made of. */
   readonly text: string | number | boolean
   readonly at: Span | undefined
 }
@@ -40,12 +39,10 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
 })
 const HEX = 3
 const DIGIT = 48
-/** Bytes with all digits folded into one. */
 const FOLD = Uint8Array.from({ length: 256 }, (_, code) =>
   KINDS[code] === IS_DIGIT ? DIGIT : code,
 )
 
-/** Result of `LinePlans` for a line: the plan, none, or a request to be told of one. */
 export type Found = LinePlan | 'none' | 'learn'
 
 interface Form {
@@ -216,7 +213,6 @@ function planOf(text: string, read: Reader, id: number) {
     name,
     instance,
     value,
-    /** Values of the fields of the record. */
     fields,
     /** Places where masks match in a text: their content may vary. */
     free,
@@ -338,7 +334,6 @@ function saidIn(text: string, value: Said['text'], runs: readonly Span[]): Said 
   return undefined
 }
 
-/** Text of more characters is decoded in one piece. */
 const MAX_SHORT = 256
 const NEWLINE = 10
 const MINUS = 45
@@ -356,7 +351,6 @@ export function endOfLine(bytes: Uint8Array, from: number): number {
   return search.call(bytes, NEWLINE, from)
 }
 
-/** Place of a part of a text. */
 export type Span = readonly [start: number, end: number]
 
 /** One line of a file, as bytes that are ASCII wherever they are read: one object for all lines. */
@@ -365,9 +359,7 @@ export class LineBytes {
   view = new DataView(this.bytes.buffer)
   start = 0
   end = 0
-  /** Its place in the file, from 1. */
   lineNumber = 0
-  /** Whether it was seen to be ASCII. */
   isAscii = false
 
   get length(): number {
@@ -384,21 +376,18 @@ export class LineBytes {
     this.isAscii = false
   }
 
-  /** Returns the text between two places of the line. */
   text(from: number, to: number): string {
     const piece = this.bytes.subarray(this.start + from, this.start + to)
     if (piece.length >= MAX_SHORT) return decoder.decode(piece)
     return String.fromCharCode.apply(null, piece as unknown as number[])
   }
 
-  /** Whether given bytes stand at a place of the line. */
   has(given: Uint8Array, from: number): boolean {
     let same = 0
     while (same < given.length && this.bytes[this.start + from + same] === given[same]) same++
     return same === given.length
   }
 
-  /** Returns the number that stands there; NaN for none. */
   number(from: number, to: number): number {
     const { bytes, start } = this
     const isNegative = bytes[start + from] === MINUS

@@ -47,7 +47,6 @@ export interface LineOptions {
   readonly format: LogFormat
 }
 
-/** Where a message stands, and its original text. */
 interface Place {
   readonly line: number
   readonly text: () => string
@@ -56,9 +55,7 @@ interface Place {
 /** Lines of one origin, such as a container, among those of others. */
 class Stream {
   readonly stack = new StackFollower()
-  /** The beginning of a line that was cut. */
   partial = ''
-  /** The first lines of a message of several. */
   head = ''
   /** Message that further lines belong to. */
   message: LogRecord | undefined
@@ -89,13 +86,11 @@ export class LineReader {
   #draft: LogDraft
   readonly #layouts: readonly LineLayout[]
   readonly #longLayouts: readonly LineLayout[]
-  /** Layouts of earlier lines, in their order. */
   #usual: readonly LineLayout[] = []
   readonly #plans: LinePlans
   readonly #takers: Taker[] = []
   #found: Found = 'none'
   readonly #endOfTime: TimeFinder
-  /** Columns that a line `#Fields:` names. */
   #columns: readonly string[] = []
   #lastUs = Number.NaN
   #messages = 0
@@ -149,7 +144,6 @@ export class LineReader {
     })
   }
 
-  /** Takes a record. */
   object(object: object, place: Place): void {
     this.#draft = new LogDraft(this.#options.settings)
     this.#finish(this.#object(object, 0), place)
@@ -350,7 +344,6 @@ export class LineReader {
     return false
   }
 
-  /** Reads a row of a log whose columns a line `#Fields:` names. */
   #row(text: string): boolean {
     const values = text.split(/[ \t]+/)
     if (values.length !== this.#columns.length) return false

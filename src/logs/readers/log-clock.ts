@@ -2,7 +2,6 @@ import { OptionError } from '../../core/errors.ts'
 import { inMicros, unitBySize } from '../../traces/readers/span-times.ts'
 import type { LineBytes } from './line-plans.ts'
 
-/** The unit of times that are numbers. */
 export const TIME_UNITS = ['auto', 's', 'ms', 'us', 'ns'] as const
 export type TimeUnit = (typeof TIME_UNITS)[number]
 
@@ -31,7 +30,6 @@ export interface ClockOptions {
  */
 export class LogClock {
   readonly #patterns: readonly DatePattern[]
-  /** Lead of a time without a zone over UTC, in ms. */
   readonly #offset: number
   #usPerUnit: number
   #pattern: DatePattern
@@ -132,7 +130,6 @@ const ISO_TIME = /^([\d-]{10}.[\d:]{8}[.,])\d+(.*)$/
 
 const LEAST_EPOCH = 1e8
 
-/** Returns the midnight of a day in UTC; NaN for days that are not in the calendar. */
 function dayMs(year: number, month: number, day: number): number {
   const ms = Date.UTC(year, month - 1, day)
   const date = new Date(ms)
@@ -151,11 +148,9 @@ function zoneOffset(zone: string): number {
   return sign === '-' ? -ms : ms
 }
 
-/** Date and time of day as written; parts that were not written are missing. */
 export type DateFields = NonNullable<ReturnType<typeof fieldsOf>>
 
 export interface DatePattern {
-  /** A regular expression without groups. */
   readonly source: string
   readonly hasZone: boolean
   /** Reads the fields of a date, `undefined` if `text` is not written this way. */
@@ -199,7 +194,6 @@ const LETTERS: Readonly<Record<string, readonly [group: string, source: string]>
 /** Letter run, quoted text, fraction with the character before it, white space, or the rest. */
 const PARTS = /'([^']*)'|[.,]S+|([yMdEHhamsSZ])\2*|\s+|[\s\S]/g
 
-/** Format of times in zerolog's console output. */
 const KITCHEN = 'h:mma'
 
 /**

@@ -22,7 +22,6 @@ interface DraftRole {
 /** Several numbers, as nginx lists those of a request that was tried again; none is `-`. */
 const NUMBERS = /^(?:-|\d+(?:\.\d+)?)(?:(?:, ?| : )(?:-|\d+(?:\.\d+)?))+$/
 const MAX_DEPTH = 6
-/** A longer text in a field is not read as JSON. */
 const MAX_NESTED = 1 << 16
 
 /** Roles of fields, by their paths and by the given settings. */
@@ -49,7 +48,6 @@ const rolesOf = remembered(({ time, name, value, instance }: ReadSettings) =>
   }),
 )
 
-/** Content of one message. */
 export interface LogRecord {
   readonly line: number
   readonly timeUs: number
@@ -78,24 +76,19 @@ export class LogDraft {
   level: Level | undefined
   logger: string | undefined
   instance: string | undefined
-  /** Kind of message, or its text. */
   name: string | undefined
   isText = false
   value: unknown
   readonly fields: LogField[] = []
   /** Further text of a message that has a name. */
   said: string | undefined
-  /** Text of an exception, maybe with its stack. */
   thrown: string | undefined
   thrownType: string | undefined
   thrownMessage: string | undefined
   /** Whether the part read last has no time of its own. */
   isTimeless = false
-  /** Whether it ends in a form that is not known. */
   isHalf = false
-  /** Content of a line that begins no message, without its wrapping, and its stream. */
   inner: { readonly text: string; readonly stream: string } | undefined
-  /** Stream that it belongs to, of those mixed here. */
   stream = ''
   isPartial = false
   /** Whether the last layer holds a carried line and no message of its own. */
@@ -262,7 +255,6 @@ export class LogDraft {
 /** A year, or seconds since 1970; behind a point digits are a fraction. */
 const HAS_DATE = /^[^.,]*\d{4}|^\w+, \d|^\d{6} /
 
-/** Returns the requested path, without its query: `GET /cart`. */
 function requestOf(verb: string | undefined, path: string | undefined): string | undefined {
   if (path === undefined) return undefined
   const route = path.replace(/ HTTP\/[\d.]+$/, '').replace(/[?#].*/s, '')

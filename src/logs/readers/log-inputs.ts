@@ -10,10 +10,8 @@ export type LogPaths = TraceSource | readonly TraceSource[]
 
 /** Input of one path: a file, or all files below a directory. */
 export interface LogInput {
-  /** The path, without a slash at its end. */
   readonly id: string
   readonly files: readonly OpenableSource[]
-  /** Whether the user named this file, rather than its directory. */
   readonly isFile: boolean
 }
 

@@ -128,17 +128,14 @@ export function readSettings(given: LogReadOptions) {
     dateFormat,
     timeUnit,
     format,
-    /** The field, `undefined` for the path. */
     instance: instance === 'path' ? undefined : instance,
     division,
     /** Whether each path is a log of its own, whatever windows it is cut into. */
     isByPath: options.instance === 'path',
-    /** Keys that instances go by, which texts may have. */
     asked: [
       ...(instance === 'path' ? [] : [instance]),
       ...(division?.badIf ?? []).map(({ attribute }) => attribute),
     ],
-    /** Whether the time before each message is a variable. */
     hasWaits: waits === 'always' || (waits === 'auto' && badIf !== null && window === null),
     /** The fields of times and names, `null` for those that are usual. */
     time: fields.time,
@@ -153,7 +150,6 @@ export function readSettings(given: LogReadOptions) {
   return settings
 }
 
-/** Reads `time=ts,name=msg,value=latency`: which fields of records hold what. */
 function logFields(given: string): LogFields {
   const pairs = given.split(',').map((pair) => pair.split('=', 2).map((part) => part.trim()))
   const wrong = pairs.find(([role = '', field = '']) => !(role in LOG_FIELD_OPTIONS) || !field)

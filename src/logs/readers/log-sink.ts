@@ -31,7 +31,6 @@ export interface LogSink {
   countLines(count: number): void
 }
 
-/** Returns a sink that only looks at messages. */
 export function onlyMessages(record: LogSink['record']): LogSink {
   return { record, skip() {}, skipFile() {}, countLines() {} }
 }
@@ -92,7 +91,6 @@ export function isLost(reason: string): boolean {
   return reason !== SKIPPED.continuation && reason !== SKIPPED.half
 }
 
-/** What says of which kind a message is. */
 type KindOfMessage = Pick<LogRecord, 'name' | 'isText' | 'component' | 'value'>
 
 interface WriterOptions {
@@ -100,9 +98,7 @@ interface WriterOptions {
   readonly fields: FieldVariables
   /** Rule for the instance of a message, if the path or a field is not enough. */
   readonly divided?: DividedLogs | undefined
-  /** The path, where `divided` asks for it. */
   readonly id?: string
-  /** The file, where its messages are to say so. */
   readonly source?: string
   readonly logClass: LogClass
   readonly file: string
@@ -123,7 +119,6 @@ interface Message extends Pick<LogRecord, 'timeUs' | 'value' | 'level'> {
   readonly instance: number
   readonly keys: readonly string[]
   readonly valueAt: (i: number) => LogField[1]
-  /** Reads the value of a mask of the text. */
   readonly numberAt: (i: number) => number
 }
 

@@ -37,7 +37,6 @@ export async function readLogFile(
   await readInFormat(format, { name: source.name, chunks, sink }, { settings, head })
 }
 
-/** Whether a file has free text, by its beginning. */
 export async function hasFreeText(
   source: OpenableSource,
   settings: ReadSettings,
@@ -273,7 +272,6 @@ const LISTS = (
   'records events logEvents entries logs hits data result results streams values tables rows items'
 ).split(' ')
 const IS_LIST = new Set(LISTS)
-/** Fields around a list that name the source of its records. */
 const AROUND = ['resource', 'stream', 'labels', 'logStream', 'logStreamName'] as const
 
 /** Reads records of JSON: a list, one object around lists, or several objects, on however many lines. */
@@ -304,7 +302,6 @@ export async function readJsonRecords(
   sink.countLines(lines)
 }
 
-/** Whether an object is none by itself, but has records in it. */
 export function holdsRecords(value: object): boolean {
   return Array.isArray(value) || listIn(value as JsonObject) !== undefined
 }
