@@ -64,8 +64,6 @@ const PARAMETERS = record<LogComparison['options']>({
   minSplit: NUMBER,
   mostVariables: COUNT,
   stop: words('significance', 'orange'),
-  balance: NUMBER,
-  score: words('sum', 'mean'),
   class: CLASS.from((options) => CLASSES[options.class]),
 })
 
@@ -246,13 +244,8 @@ const FAIL_FLAGS = defineOptions({
   ),
 })
 
-const { template, fields, derive: _derive, ...READ_OPTIONS } = LOG_READ_OPTIONS
+const { fields, derive: _derive, ...READ_OPTIONS } = LOG_READ_OPTIONS
 const FIELD_FLAGS = defineOptions({
-  template: {
-    ...template,
-    flag: 'template <expression...>',
-    sentence: 'Regular expressions for lines of text, with groups time and name or message',
-  },
   fields: {
     ...fields,
     flag: 'fields <role=field,...>',

@@ -76,7 +76,6 @@ export function compareLogs(
   return new LogComparison({ logs: compared, whole: logs, options: chosen })
 }
 
-/** Fewest windows of a class with the metric; with fewer, the whole log tells more. */
 const MIN_WINDOWS = 5
 
 /** Returns the logs themselves, or their windows where the metric is logged throughout one long log a class. */
@@ -99,7 +98,6 @@ export const LOG_OPTIONS = defineOptions({
 })
 export type LogComparisonOptions = OptionsOf<typeof LOG_OPTIONS>
 
-/** Stages of logs, by their names and the options that reach them. */
 const stagesOf = remembered((_: LogSet) => new Map<string, unknown>())
 
 /** A comparison of two sets of logs, stage by stage. `compareLogs` makes it. */
@@ -114,7 +112,6 @@ export class LogComparison extends columnarStage<{
     return compareLogs(this.whole, changeOptions(LOG_OPTIONS, this.options, changes))
   }
 
-  /** Whether performance has a heavy tail, with advice. */
   get tail(): MetricTail {
     return this.#stage('tail', METRIC_OPTIONS, ({ metric }) =>
       metricTail(this.logs, performanceMetric(this.logs, metric)),
@@ -146,7 +143,6 @@ export class LogComparison extends columnarStage<{
     return this.#stage('phases', METRIC_OPTIONS, () => runPhases(this.logs, this.tail.metric))
   }
 
-  /** The phase that performance differs by; undefined where none accounts for it. */
   get changedPhase(): RunPhase | undefined {
     const { beforeMean, afterMean, significant, tested } = this.divergence.performance
     if (tested && !significant) return undefined
@@ -163,7 +159,6 @@ export class LogComparison extends columnarStage<{
       : undefined
   }
 
-  /** Variables that the headline names, the cause first. */
   get leading(): readonly VariableDivergence[] {
     const { graph, path = [] } = this.attention.headline ?? {}
     const part = this.changedPart?.state
@@ -199,7 +194,6 @@ export class LogComparison extends columnarStage<{
   }
 }
 
-/** Something that a comparison of logs should be read with. */
 export interface LogWarning {
   readonly code:
     | 'lines-skipped'

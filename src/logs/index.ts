@@ -13,8 +13,7 @@ export type {
   VariableDivergence,
 } from './divergence/find-divergence.ts'
 export { LogBuilder } from './features/log-builder.ts'
-export type { LogReport } from './features/log-report.ts'
-export type { LogClass, LogSet } from './features/log-set.ts'
+export type { LogClass, LogReport, LogSet } from './features/log-set.ts'
 export type { LogWeights } from './performance/instance-weights.ts'
 export type { Metric, MetricTail } from './performance/performance-metric.ts'
 export { LogTemplates } from './readers/drain/log-templates.ts'

@@ -139,11 +139,6 @@ describe('errors name flags', () => {
     expect(unknown).toContain('"zeit=when" is none of time=FIELD, name=FIELD')
   })
 
-  test('an expression that is none', async () => {
-    const { err } = await logs('--template', '(')
-    expect(err).toContain('--template is "(". Give a regular expression that JavaScript can read:')
-  })
-
   test('a name of an event and a state', async () => {
     const { err } = await logs('--instance', 'node', '--metric', 'q')
     expect(err).toContain('Give --metric "event:q" (its last time) or "state:q"')
@@ -183,7 +178,7 @@ describe('errors name flags', () => {
     const both = ['logs', '--before', at('good-good0.txt'), '--after', at('bad-bad0.txt')]
     const { err } = await flowdelta(...both)
     expect(err).toContain(
-      'If it is one of these, name it with --format; if lines begin with a time in another form, say how it is written with --date-format; for other lines, give a --template',
+      'If it is one of these, name it with --format; if lines begin with a time in another form, say how it is written with --date-format',
     )
     const { out, code } = await flowdelta(...both, '--date-format', 'd.M.yyyy HH:mm:ss')
     expect(code).toBe(0)

@@ -1,14 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { LogBuilder, MAX_KEPT } from '../../src/logs/features/log-builder.ts'
 import {
   EVENT_FEATURES,
   type EventFeature,
+  type LogSet,
   STATE_FEATURES,
   type StateFeature,
-} from '../../src/logs/features/features.ts'
-import { LogBuilder } from '../../src/logs/features/log-builder.ts'
-import type { LogSet } from '../../src/logs/features/log-set.ts'
-import { MAX_KEPT } from '../../src/logs/features/open-instance.ts'
+} from '../../src/logs/features/log-set.ts'
 
 function eventOf(logs: LogSet, name: string, instance: number): Record<EventFeature, number> {
   const index = logs.events.indexOf(name) as number

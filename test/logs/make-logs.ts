@@ -1,6 +1,10 @@
-import type { EventFeature, StateFeature } from '../../src/logs/features/features.ts'
-import { LogReport } from '../../src/logs/features/log-report.ts'
-import { LogSet, VariableFeatures } from '../../src/logs/features/log-set.ts'
+import {
+  type EventFeature,
+  LogReport,
+  LogSet,
+  type StateFeature,
+  VariableFeatures,
+} from '../../src/logs/features/log-set.ts'
 
 const NOTHING = new LogReport({
   lines: 0,

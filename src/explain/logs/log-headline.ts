@@ -3,7 +3,7 @@ import { formatDuration, grouped, percent, shortText } from '../../core/words.ts
 import type { LogComparison } from '../../logs/compare-logs.ts'
 import type { FeatureTest, VariableDivergence } from '../../logs/divergence/find-divergence.ts'
 import type { RunPhase } from '../../logs/divergence/run-phases.ts'
-import { featureText, isEventTime, WAIT_NAME } from '../../logs/features/features.ts'
+import { featureText, isEventTime, WAIT_NAME } from '../../logs/features/log-set.ts'
 import { quantityText } from '../../logs/features/units.ts'
 import type { MetricPart, PerformanceMetric } from '../../logs/performance/performance-metric.ts'
 import { valueText } from './log-values.ts'

@@ -1,8 +1,12 @@
 import { formatDuration, grouped, percent, pValue } from '../../core/words.ts'
 import type { AttentionEdge } from '../../logs/attention/focus-attention.ts'
 import type { FeatureTest } from '../../logs/divergence/find-divergence.ts'
-import { type Feature, isEventTime } from '../../logs/features/features.ts'
-import { LOG_CLASSES, type LogClass } from '../../logs/features/log-set.ts'
+import {
+  type Feature,
+  isEventTime,
+  LOG_CLASSES,
+  type LogClass,
+} from '../../logs/features/log-set.ts'
 import { quantityText, type Unit } from '../../logs/features/units.ts'
 
 export type FeatureUnit = 'time' | 'share' | 'number'

@@ -29,7 +29,7 @@ import {
   type LogClass,
   VARIABLE_KINDS,
   WAIT_NAME,
-} from '../../logs/features/features.ts'
+} from '../../logs/features/log-set.ts'
 import { quantityText } from '../../logs/features/units.ts'
 import { usualDoubling } from '../../logs/performance/instance-weights.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'

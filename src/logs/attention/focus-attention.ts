@@ -1,5 +1,5 @@
 import { ascending, greatest, group, sum } from 'd3-array'
-import { defineOptions, type OptionsOf, oneOf, readOptions, share } from '../../core/options.ts'
+import { defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import type {
@@ -8,14 +8,12 @@ import type {
   DependencyNetworks,
 } from '../dependencies/learn-dependencies.ts'
 import type { Divergence } from '../divergence/find-divergence.ts'
-import { isEventTime, isShareOfRun, type VariableKind } from '../features/features.ts'
-import { LOG_CLASSES } from '../features/log-set.ts'
+import { isEventTime, isShareOfRun, LOG_CLASSES, type VariableKind } from '../features/log-set.ts'
 
 /**
  * Ranks the dependency networks: first those in which performance depends on variables that differ most
- * between the periods. Of the part connected with performance each variable adds T^(2α)·w^(2(1−α)): T is its
- * divergence as a share of the largest |t| of its kind, w the share of the instances that connect it. The
- * default α of 0.5 gives T·w, as in Algorithm 1.
+ * between the periods. Of the part connected with performance each variable adds T·w: T is its divergence as a share of
+ * the largest |t| of its kind, w the share of the instances that connect it.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4, algorithm 1.
  */
@@ -31,7 +29,7 @@ export function focusAttention(
   const isMean = ({ featureType }: AttentionGraph) => Number(featureType === 'mean')
   const graphs = networks
     .of(chosen.class)
-    .map((network) => graphOf(network, divergence, { ...chosen, isTime }))
+    .map((network) => graphOf(network, divergence, isTime))
     .sort((a, b) => isLast(a) - isLast(b) || b.score - a.score || isMean(b) - isMean(a))
   const headline = headlineOf(graphs, isTime, { divergence, networks })
   return new Attention({ options: chosen, graphs, headline })
@@ -88,11 +86,7 @@ function strongestPath(
   return greatest(paths.values(), ({ sum }) => sum)?.path ?? []
 }
 
-function graphOf(
-  network: DependencyNetwork,
-  divergence: Divergence,
-  { balance, score, isTime }: AttentionOptions & { readonly isTime: boolean },
-) {
+function graphOf(network: DependencyNetwork, divergence: Divergence, isTime: boolean) {
   const { kind, class: logClass, featureType, metric, mass, variablesLeftOut } = network
   const { names, edges, parentEdge } = spanningComponent(network.edges, metric)
   const tree = new Set(parentEdge.values())
@@ -109,13 +103,12 @@ function graphOf(
     const strength = parent === undefined ? 0 : parent.weight / mass
     return {
       name,
-      /** Welch's t of the graph's feature, after minus before; NaN where it was not tested. */
       t,
       /** |t| as a share of the largest of all features of all variables of the kind: 0 to 1. */
       divergence: share,
       significant,
       /** Contribution of the variable to the score; 0 for performance itself. */
-      term: parent === undefined ? 0 : share ** (2 * balance) * strength ** (2 * (1 - balance)),
+      term: share * strength,
     }
   }
   const nodes = names
@@ -126,18 +119,15 @@ function graphOf(
         b.term - a.term ||
         (a.name < b.name ? -1 : 1),
     )
-  const total = sum(nodes, ({ term }) => term)
   return {
     kind,
     class: logClass,
     featureType,
-    /** The name of the node that stands for performance. */
     metric,
-    /** Performance first, then what adds most to the score. */
     nodes,
     /** Number of variables left out when its dependencies were learned, because there are too many; absent for 0. */
     ...(variablesLeftOut > 0 && { variablesLeftOut }),
-    score: score === 'sum' ? total : total / Math.max(1, nodes.length - 1),
+    score: sum(nodes, ({ term }) => term),
     /** Those `inTree` are of the maximum spanning tree that the score is taken from. */
     edges: edges.map((edge) => ({ ...edge, weight: edge.weight / mass, inTree: tree.has(edge) })),
     /** Whether values are shares of a run time that is performance: constant times seem to depend on it. */
@@ -173,15 +163,6 @@ function strongestFirst(a: DependencyEdge, b: DependencyEdge): number {
 }
 
 export const ATTENTION_OPTIONS = defineOptions({
-  balance: share({
-    default: 0.5,
-    sentence: 'α: 0 ranks by the strength of dependencies alone, 1 by divergence alone',
-  }),
-  score: oneOf(['sum', 'mean'], {
-    default: 'sum',
-    sentence: 'Whether the terms of a graph are added up or averaged',
-    flag: 'score <name>',
-  }),
   class: oneOf(LOG_CLASSES, {
     default: 'after',
     sentence: 'Period to learn dependencies from',
@@ -201,7 +182,6 @@ export type AttentionGraph = Readonly<ReturnType<typeof graphOf>>
 
 export interface AttentionPath {
   readonly graph: AttentionGraph
-  /** Path from performance, its direct dependency first. */
   readonly path: readonly AttentionNode[]
 }
 
@@ -213,17 +193,14 @@ export class Attention extends columnarStage<{
   /** Main result, if performance differs and depends on a variable that differs. */
   readonly headline: AttentionPath | null
 }>() {
-  /** Returns the graphs of events or of states, best first. */
   of(kind: VariableKind): readonly AttentionGraph[] {
     return this.graphs.filter((graph) => graph.kind === kind)
   }
 
-  /** Returns the best graph of events or of states; undefined if there is no variable of that kind. */
   best(kind: VariableKind): AttentionGraph | undefined {
     return this.of(kind)[0]
   }
 
-  /** Returns one row per graph, best first, with the variables that add most to its score. */
   table(): StageTable {
     const leftOut = ({ variablesLeftOut = 0 }: AttentionGraph) => variablesLeftOut
     const isLimited = this.graphs.some((graph) => leftOut(graph) > 0)

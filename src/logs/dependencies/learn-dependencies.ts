@@ -18,10 +18,13 @@ import {
   type Feature,
   isEventTime,
   isShareOfRun,
+  LOG_CLASSES,
+  type LogClass,
+  type LogSet,
+  membersOf,
   VARIABLE_KINDS,
   type VariableKind,
-} from '../features/features.ts'
-import { LOG_CLASSES, type LogClass, type LogSet, membersOf } from '../features/log-set.ts'
+} from '../features/log-set.ts'
 import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 import { type PerformanceMetric, performanceMetric } from '../performance/performance-metric.ts'
 
@@ -70,30 +73,23 @@ function learnNetwork(key: NetworkKey, networks: DependencyNetworks) {
       to,
       /** Weight of the largest node that is split on it: its number of instances where all count the same. */
       weight: mass,
-      /** The share of that node's variance that the split explains. */
       r2,
-      /** Whether one happens before the other in every instance that has both. */
       directed: order !== 0,
     }
   })
   return {
     ...key,
-    /** The name of the node that stands for performance. */
     metric: metric.name,
     /** Variables that it was learned from, performance among them, ascending. */
     names,
-    /** Number of instances of the class that have performance. */
     instances: members.length,
     /** Σ of their weights: their number where all count the same. */
     mass,
-    /** Number of further variables left out because of `mostVariables`. */
     variablesLeftOut: leftOut,
-    /** The strongest first. */
     edges,
   }
 }
 
-/** A split without regard to which of the two variables predicts the other. */
 interface UndirectedSplit extends Pick<TreeSplit, 'mass' | 'r2'> {
   readonly ends: readonly [number, number]
 }
@@ -105,7 +101,6 @@ function strongestFirst(one: UndirectedSplit, other: UndirectedSplit): number {
 /** One feature of all variables of one kind, in the instances of one class, sorted once for all trees. */
 type DependencyColumns = ReturnType<typeof columnsOf>
 
-/** Returns the columns of a network, performance among them, in the order of their names. */
 function columnsOf(key: NetworkKey, networks: DependencyNetworks, members: Members) {
   const { logs, metric, options } = networks
   const features = logs.features(key.kind)
@@ -132,11 +127,9 @@ function columnsOf(key: NetworkKey, networks: DependencyNetworks, members: Membe
     values,
     /** All instances, and those that have a value of each column, ascending by it. */
     root: { rows: Uint32Array.from(members.keys()), orders: values.map(varyingOrder) },
-    /** Times of each variable; undefined for those without. */
     times: columns.map((column) => column.times),
     weights,
     mass: sum(weights),
-    /** Number of variables that could have taken part, and were too many. */
     leftOut,
   }
 }
@@ -162,7 +155,6 @@ function varyingOrder(values: Float64Array): Uint32Array {
   return values[order[0]!] === values[order.at(-1)!] ? new Uint32Array(0) : order
 }
 
-/** Two instances that agree may be chance, but one is no order at all. */
 const MIN_INSTANCES = 2
 
 /**
@@ -248,7 +240,6 @@ export class DependencyNetworks extends columnarStage<{
     )
   }
 
-  /** Returns all networks of a class: a feature of events each, then of states. None without variables. */
   of(logClass: LogClass): readonly DependencyNetwork[] {
     const { events, states } = this.logs
     return VARIABLE_KINDS.flatMap((kind) => {
@@ -258,7 +249,6 @@ export class DependencyNetworks extends columnarStage<{
     })
   }
 
-  /** Returns one row per dependency, network by network. */
   table(): StageTable {
     const rows = LOG_CLASSES.flatMap((each) => this.of(each)).flatMap((network) =>
       network.edges.map((edge) => ({ ...network, ...edge, feature: network.featureType })),
@@ -276,7 +266,6 @@ interface TreeSplit {
   readonly predictor: number
   /** Σ of weights of the node it splits: its number of instances where all count the same. */
   readonly mass: number
-  /** The share of the node's sum of squares that it explains. */
   readonly r2: number
 }
 
@@ -341,14 +330,12 @@ function isAccepted(
 
 type TargetSums = NonNullable<ReturnType<typeof targetSums>>
 
-/** The division of a node in two that explains most of the target's variance. */
 interface BestCut {
   readonly column: number
   /** Values up to this one go left. */
   readonly lastLeft: number
   /** Whether instances without a value go left: to the side with more weight. */
   readonly missingLeft: boolean
-  /** Decrease of the weighted sum of squares. */
   readonly gain: number
   readonly cuts: number
 }
@@ -453,7 +440,6 @@ function bestCut(
   return best === undefined ? undefined : { ...best, cuts }
 }
 
-/** Returns, for each row of a node, whether a cut puts it on the left. */
 function leftRows(
   values: Float64Array,
   rows: Uint32Array,

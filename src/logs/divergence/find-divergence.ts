@@ -10,15 +10,13 @@ import {
   isShareOfRun,
   LEVELS,
   type Level,
-  VARIABLE_KINDS,
-  type VariableKind,
-} from '../features/features.ts'
-import {
   LOG_CLASSES,
   type LogClass,
   type LogSet,
   membersOf,
+  VARIABLE_KINDS,
   type VariableFeatures,
+  type VariableKind,
 } from '../features/log-set.ts'
 import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
@@ -68,7 +66,6 @@ function tester(logs: LogSet, weights: Float64Array | undefined) {
       /** p corrected for the number of tests; significant below α. */
       q: Number.NaN,
       significant: false,
-      /** Whether two instances of each class have the feature. */
       tested: test.tested,
       beforeMean: test.beforeMean,
       afterMean: test.afterMean,
@@ -101,9 +98,8 @@ function variablesOf(
   )
   const all = tests.flat()
   // With few instances nothing is as sure as Welch's t may say.
-  const q = corrected(
+  const q = CORRECTIONS[correction](
     Float64Array.from(all, (each) => Math.max(each.p, leastP(each))),
-    correction,
   )
   for (const [i, each] of all.entries()) {
     each.q = Number(q[i])
@@ -119,19 +115,11 @@ function variablesOf(
       presence: presenceOf(logs, features, variable),
       score: sum(own, ({ t, significant }) => (significant ? Math.abs(t) : 0)),
       gravity: kind === 'event' ? gravityOf(name, logs.levels?.get(name)) : 0,
-      idle:
-        kind === 'event'
-          ? isTimer(logs, variable)
-            ? 'timer'
-            : null
-          : isConstant
-            ? 'constant'
-            : null,
+      idle: isConstant ? 'constant' : kind === 'event' && isTimer(logs, variable) ? 'timer' : null,
     }
   })
 }
 
-/** Whether a state is in no other instances than its event, which says the same. */
 function isOfEvent({ events, states }: LogSet, state: number): boolean {
   const name = states.names[state] ?? ''
   const isOwn = (event: string) => name.startsWith(`${event}.`) || name.startsWith(`${event} #`)
@@ -146,19 +134,20 @@ function gravityOf(name: string, level: Level | undefined): number {
   return Math.max(0, LEVELS.indexOf(level ?? 'info') - LEVELS.indexOf('info'))
 }
 
-/** Returns p-values that are comparable with α; NaN stays NaN and counts in no family. */
-function corrected(p: Float64Array, correction: DivergenceOptions['correction']): Float64Array {
-  if (correction === 'none') return p
-  if (correction === 'bh') return benjaminiHochberg(p)
-  const performed = p.filter((value) => !Number.isNaN(value)).length
-  return p.map((value) => Math.min(1, value * performed))
+/** Corrections, which leave NaN as it is and do not count it. */
+const CORRECTIONS = {
+  none: (p: Float64Array) => p,
+  bh: benjaminiHochberg,
+  bonferroni: (p: Float64Array) => {
+    const performed = p.filter((value) => !Number.isNaN(value)).length
+    return p.map((value) => Math.min(1, value * performed))
+  },
 }
 
+type Counts = Pick<WelchResult, 'beforeCount' | 'afterCount'>
+
 /** Returns the least p of a permutation test: of all ways to deal the values out, two are as extreme. */
-function leastP({
-  beforeCount,
-  afterCount,
-}: Pick<WelchResult, 'beforeCount' | 'afterCount'>): number {
+function leastP({ beforeCount, afterCount }: Counts): number {
   let ways = 1
   for (let i = 1; i <= beforeCount; i++) ways *= (afterCount + i) / i
   return 2 / ways
@@ -177,7 +166,6 @@ function mostDivergentFirst(a: VariableDivergence, b: VariableDivergence): numbe
   )
 }
 
-/** Ranks presence: a new variable tells more than a missing one. */
 function place({ presence: { onlyIn } }: VariableDivergence): number {
   return onlyIn === 'after' ? 0 : onlyIn === 'before' ? 1 : 2
 }
@@ -192,7 +180,6 @@ const presenceTests = remembered(({ counts }: LogSet) =>
 
 type Presence = Readonly<ReturnType<typeof presenceOf>>
 
-/** Counts the instances of each class in which a variable was logged at all, and its messages. */
 function presenceOf(logs: LogSet, features: VariableFeatures, variable: number) {
   const { counts, classOf } = logs
   const rows = features.rows(variable, ['count'])
@@ -207,14 +194,12 @@ function presenceOf(logs: LogSet, features: VariableFeatures, variable: number) 
   return {
     before: before.length,
     after: after.length,
-    /** Messages of an event in all instances of the class; NaN of a state variable. */
     beforeMessages: messages(before),
     afterMessages: messages(after),
     /** Fisher's exact test of whether a class has it in more of its instances, two-sided; uncorrected. */
     p: presenceTests(logs)(`${before.length} ${after.length}`),
     /** How well it separates the classes: the squared correlation of having it and being of a class. */
     separation: spread === 0 ? 0 : excess ** 2 / spread,
-    /** The only class that has it; `null` where both do. */
     onlyIn: before.length > 0 === after.length > 0 ? null : onlyIn,
   }
 }
@@ -230,7 +215,6 @@ export const DIVERGENCE_OPTIONS = defineOptions({
 })
 export type DivergenceOptions = OptionsOf<typeof DIVERGENCE_OPTIONS>
 
-/** Whether one feature of one variable differs between the classes. */
 export type FeatureTest = Readonly<ReturnType<Tester>>
 
 /** Whether performance itself differs: a family of one test. */
@@ -276,7 +260,6 @@ export class Divergence extends columnarStage<{
     return sum(this.#ofKind(kind), ({ features }) => features.filter(({ tested }) => tested).length)
   }
 
-  /** Returns one variable; undefined if there is none of that name. */
   variable(kind: VariableKind, name: string): VariableDivergence | undefined {
     return this.#byName.get(kind)?.get(name)
   }
@@ -286,12 +269,10 @@ export class Divergence extends columnarStage<{
     return this.variables.filter(({ presence }) => presence.onlyIn === logClass).sort(byPresence)
   }
 
-  /** Returns the largest finite |t| of a kind, over all features; 0 where there is none. */
   largest(kind: VariableKind): number {
     return max(this.#ofKind(kind), largestFinite) ?? 0
   }
 
-  /** Returns one row per variable, the most divergent first, with the feature that differs most. */
   table(): StageTable {
     const rows = this.variables.map(({ features, presence, ...variable }) => {
       const none = { feature: '', t: Number.NaN, beforeMean: Number.NaN, afterMean: Number.NaN }
@@ -329,11 +310,11 @@ export function byPresence(a: VariableDivergence, b: VariableDivergence): number
   const messages = ({ beforeMessages, afterMessages }: Presence) =>
     beforeMessages + afterMessages || 0
   return (
-    Number(a.kind === 'state') - Number(b.kind === 'state') ||
+    ascending(a.kind, b.kind) ||
     b.gravity - a.gravity ||
     other.before + other.after - (one.before + one.after) ||
     messages(other) - messages(one) ||
-    (a.name < b.name ? -1 : Number(a.name > b.name))
+    ascending(a.name, b.name)
   )
 }
 
@@ -344,7 +325,6 @@ export function strongestDifference({ features }: VariableDivergence): FeatureTe
   return largestT(others) ?? largestT(differing)
 }
 
-/** Returns the largest finite |t| of a variable; 0 where there is none. */
 export function largestFinite({ features }: VariableDivergence): number {
   return max(features, ({ t }) => (Number.isFinite(t) ? Math.abs(t) : 0)) ?? 0
 }
@@ -355,7 +335,6 @@ function largestT(tests: readonly FeatureTest[]): FeatureTest | undefined {
   return greatest(tests, (a, b) => ascending(Math.abs(a.t), Math.abs(b.t)) || isMean(a) - isMean(b))
 }
 
-/** Instances of a class that show their period. */
 const MIN_INSTANCES = 3
 /** Widest middle half of gaps, within an instance and of its instances, as a share of the period. */
 const MAX_SPREAD = 0.15

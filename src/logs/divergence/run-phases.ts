@@ -17,7 +17,6 @@ interface Point {
 
 /** Share of the instances in which messages must follow each other in one order. */
 const MIN_IN_ORDER = 0.9
-/** Fewest messages that have a pace. */
 const MIN_PACED = 3
 /** Smallest share of the change of performance for which one phase counts as its source. */
 const MIN_SHARE = 0.5
@@ -79,7 +78,6 @@ export function runPhases(logs: LogSet, metric: PerformanceMetric) {
       afterUs: afterMean,
       /** Whether another event goes on and on meanwhile: what stands between two others is no phase then. */
       isMixed,
-      /** p of Welch's t-test; NaN with too few instances. */
       p,
     }
   })

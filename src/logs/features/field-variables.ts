@@ -11,14 +11,11 @@ import {
   reasonOfName,
   reasonOfTexts,
 } from '../../traces/attribute-names.ts'
-import type { LogClass } from './features.ts'
 import type { LogBuilder } from './log-builder.ts'
-import type { FieldLeftOut } from './log-report.ts'
+import type { FieldLeftOut, LogClass } from './log-set.ts'
 
-/** Field of a message, as part of its content. */
 export type LogField = readonly [key: string, value: string | number | boolean]
 
-/** A text of more values than this is no kind of anything. */
 const MAX_VALUES = 20
 const MAX_FIELDS = 200
 const MAX_LENGTH = 80
@@ -35,7 +32,6 @@ function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
     key,
     reason,
     isLeftOut: reason !== null && !FEW_TELL.has(reason),
-    /** Whether its numbers are not more or less, but this or that. */
     isCode: reason !== null || IS_CODE.test(key),
     example: String(value).slice(0, MAX_LENGTH),
     /** Values of the field, in any event, one per instance. */
@@ -50,7 +46,7 @@ function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
   }
 }
 
-interface EventFields {
+export interface EventFields {
   readonly event: string
   messages: number
   readonly columns: Map<string, Column>
@@ -109,7 +105,7 @@ export class FieldVariables {
     // A facet seen before is not one of numbers.
     const known = typeof value === 'string' ? column.values?.get(value) : undefined
     if (known !== undefined) {
-      this.#builder.facet(instance, known, timeUs)
+      this.#builder.event(instance, known, timeUs)
       return
     }
     const number = typeof value === 'number' ? value : numberIn(value)
@@ -137,7 +133,7 @@ export class FieldVariables {
       values.set(value, code)
       codes.push(code)
     }
-    this.#builder.facet(instance, code, timeUs)
+    this.#builder.event(instance, code, timeUs)
   }
 
   /** Ends after the last message: removes fields that proved to be no variables, and facets that were `asked` for. */
@@ -164,7 +160,6 @@ export class FieldVariables {
     this.#builder.notes.fieldsLeftOut.push(...sorted)
   }
 
-  /** Returns fields that name the instance or the class of messages, and numbers that never vary. */
   #identities(asked: readonly string[]): ReadonlyMap<string, Pick<FieldLeftOut, 'reason'>> {
     const found = new Map<string, Pick<FieldLeftOut, 'reason' | 'byClass'>>()
     const all = sum(this.#events.values(), ({ messages }) => messages)
@@ -211,7 +206,6 @@ const KEPT_TEXTS = 3
 
 /** The values of one field, whatever messages have it, as far as they may name what wrote them. */
 class FieldRun {
-  /** Whether an instance has two values of it. */
   varies = false
   messages = 0
   readonly values: number[] = []
@@ -259,7 +253,6 @@ class FieldRun {
     return { isUnique: all > NEARLY_UNIQUE * instances, byClass }
   }
 
-  /** Whether several instances have one value, all the same. */
   get isOneValue(): boolean {
     const all = Object.values(this.values)
     return !this.varies && all.length > 1 && all.every((code) => code === all[0])

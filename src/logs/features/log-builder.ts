@@ -1,21 +1,28 @@
-import { sum } from 'd3-array'
+// Runs once a message, and there may be hundreds of millions: the loops index with `!`.
+import { bisector, max, min, sum } from 'd3-array'
 import { patternSource } from '../../core/code-literals.ts'
 import { at, getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
+import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
+import { quantile } from '../../stats/quantile.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import type { Period } from '../../traces/period.ts'
 import {
   COLUMNS,
+  codeOfClass,
   type Feature,
   LEVELS,
   type Level,
+  LOG_CLASSES,
+  type LogClass,
+  LogReport,
+  LogSet,
+  laidOut,
+  ReadingNotes,
   STATE_FEATURES,
   type VariableKind,
   WAIT_NAME,
-} from './features.ts'
-import { LogReport, ReadingNotes } from './log-report.ts'
-import { codeOfClass, LOG_CLASSES, type LogClass, LogSet, laidOut } from './log-set.ts'
-import { type ClosedInstance, cutWindows, OpenInstance, type Row } from './open-instance.ts'
+} from './log-set.ts'
 
 interface BuilderOptions {
   readonly derive?: DerivedStates | undefined
@@ -27,9 +34,7 @@ interface BuilderOptions {
 
 interface Instance extends Omit<Row, 'closed'> {
   classCode: Period
-  facets: number
   isLeftOut: boolean
-  /** Messages, until it is closed. */
   open: OpenInstance | undefined
   closed: ClosedInstance | undefined
 }
@@ -110,7 +115,7 @@ export class LogBuilder {
     const classCode = codeOfClass(logClass)
     return getOrInsert(this.#codes, `${classCode} ${id}`, () => {
       const open = new OpenInstance()
-      const added = { id, classCode, facets: 0, isLeftOut: false, open, closed: undefined }
+      const added = { id, classCode, isLeftOut: false, open, closed: undefined }
       return this.#instances.push(added) - 1
     })
   }
@@ -129,33 +134,25 @@ export class LogBuilder {
       const rank = LEVELS.indexOf(level)
       if (rank > (this.#levels[code] ?? -1)) this.#levels[code] = rank
     }
-    if (Number.isFinite(timeUs)) this.#openOf(instance).event(code, timeUs)
+    if (Number.isFinite(timeUs)) this.#openOf(instance).add(code, timeUs)
     else this.#refuse(`event ${this.#names.event.value(code)} at ${timeUs}`, instance)
   }
 
-  /** Adds a state message, by numbers. */
   state(instance: number, code: number, timeUs: number, value: number): void {
     if (Number.isFinite(timeUs) && Number.isFinite(value)) {
-      this.#openOf(instance).state(code, timeUs, value)
+      this.#openOf(instance).add(code, timeUs, value)
     } else {
       this.#refuse(`state ${this.#names.state.value(code)} is ${value} at ${timeUs}`, instance)
     }
   }
 
-  /** Numbers an event that only distinguishes messages of another one. */
+  /** Numbers an event that only distinguishes messages of another one, and does not count as one. */
   facetCode(name: string): number {
     const code = this.eventCode(name)
     this.#facetCodes.add(code)
     return code
   }
 
-  /** Adds a message that only distinguishes a message of another event: it does not count as one. */
-  facet(instance: number, code: number, timeUs: number): void {
-    this.event(instance, code, timeUs)
-    if (Number.isFinite(timeUs)) at(this.#instances, instance).facets++
-  }
-
-  /** Takes variables back that turned out to be none. */
   drop(kind: VariableKind, codes: readonly number[]): void {
     for (const code of codes) this.#dropped[kind].add(code)
   }
@@ -170,12 +167,10 @@ export class LogBuilder {
     this.#openOf(instance).startUs = startUs
   }
 
-  /** Says of which class an instance is, whatever was said before. */
   setClass(instance: number, logClass: LogClass): void {
     at(this.#instances, instance).classCode = codeOfClass(logClass)
   }
 
-  /** Returns the class of an instance; undefined if it is left out. */
   classOf(instance: number): LogClass | undefined {
     const { isLeftOut, classCode } = at(this.#instances, instance)
     return isLeftOut ? undefined : LOG_CLASSES[classCode]
@@ -233,6 +228,17 @@ export class LogBuilder {
       return laidOut(names[kind], COLUMNS[kind], { all, dropped })
     }
     const states = columnsOf('state') as LogSet['states']
+    const { derive = {} } = this.#options
+    const counts = {
+      event: COLUMNS.event.indexOf('count'),
+      state: COLUMNS.state.indexOf('records'),
+    }
+    const messagesOf = (kind: VariableKind, isOwn: (name: string, code: number) => boolean) =>
+      sum(instances, (instance) =>
+        sum(instance[kind], ([code, features]) =>
+          isOwn(names[kind][code] ?? '', code) ? Number(features[counts[kind]]) : 0,
+        ),
+      )
     const { metric } = this
     // A condition may be on a number that is no state, such as a status.
     const isKnown =
@@ -256,8 +262,8 @@ export class LogBuilder {
       report: new LogReport({
         ...this.notes.data,
         messages: {
-          event: sum(rows, ({ closed, facets }) => closed.messages.event - facets),
-          state: sum(instances, ({ messages }) => messages.state),
+          event: messagesOf('event', (_, code) => !this.#facetCodes.has(code)),
+          state: messagesOf('state', (name) => !name.startsWith(WAIT_NAME) && !(name in derive)),
         },
         emptyInstances: ids.filter((_, i) => Number.isNaN(instances[i]?.runTimeUs)),
         notExcluded: excluded.flatMap(({ name, has }) =>
@@ -319,4 +325,241 @@ function withDerived(closed: ClosedInstance, derived: DerivedStates, names: Name
     return Number.isFinite(value['mean']) ? [[names.state.code(name), features] as const] : []
   })
   return { ...closed, state: [...closed.state, ...added] }
+}
+
+/** The variables of one kind in one instance: their codes, and their features in the order of `COLUMNS`. */
+export type InstanceFeatures = readonly (readonly [code: number, features: readonly number[]])[]
+
+export interface ClosedInstance extends Run {
+  readonly event: InstanceFeatures
+  readonly state: InstanceFeatures
+}
+
+export class OpenInstance {
+  // Indexed by code: codes that come first in one instance come early in most.
+  readonly #events: Series[] = []
+  readonly #states: Series[] = []
+  /** When it is known to have started; its first message may have been earlier. */
+  startUs = Number.POSITIVE_INFINITY
+  #firstUs = Number.POSITIVE_INFINITY
+  #lastUs = Number.NEGATIVE_INFINITY
+
+  /** Adds a message: an event, or a state with its value. */
+  add(code: number, timeUs: number, value?: number): void {
+    const all = value === undefined ? this.#events : this.#states
+    all[code] ??= new Series()
+    all[code].add(timeUs, value)
+    if (timeUs < this.#firstUs) this.#firstUs = timeUs
+    if (timeUs > this.#lastUs) this.#lastUs = timeUs
+  }
+
+  get spanUs(): number {
+    return this.#lastUs - this.#startedUs
+  }
+
+  get #startedUs(): number {
+    return Math.min(this.startUs, this.#firstUs)
+  }
+
+  /** Returns the same messages as instances of a given length, without an incomplete last one. */
+  windows(lengthUs: number): readonly OpenInstance[] {
+    const windows = Array.from({ length: Math.floor(this.spanUs / lengthUs) }, (_, i) => {
+      const window = new OpenInstance()
+      window.startUs = this.#startedUs + i * lengthUs
+      return window
+    })
+    const at = (timeUs: number) => windows[Math.floor((timeUs - this.#startedUs) / lengthUs)]
+    for (const [code, { times, stride }] of present(this.#events)) {
+      // In a sample each time stands for several.
+      for (const timeUs of times) for (let i = 0; i < stride; i++) at(timeUs)?.add(code, timeUs)
+    }
+    for (const [code, { times, values }] of present(this.#states)) {
+      for (const [i, timeUs] of times.entries()) at(timeUs)?.add(code, timeUs, values[i]!)
+    }
+    return windows
+  }
+
+  /** @param waitCode code of the state that waits for an event are; absent for no waits, −1 for none */
+  close(waitCode?: (event: number) => number): ClosedInstance {
+    const isEmpty = this.#lastUs < this.#firstUs
+    const startUs = this.#startedUs
+    const run: Run = { startUs, runTimeUs: isEmpty ? Number.NaN : this.#lastUs - startUs }
+    const event = present(this.#events)
+    const state = present(this.#states)
+    const waits = waitCode === undefined ? [] : this.#waits(waitCode)
+    return {
+      ...run,
+      event: event.map(([code, series]) => [code, eventFeatures(series, run)]),
+      state: [
+        ...state.map(([code, series]) => [code, stateFeatures(series, run, true)] as const),
+        // Waits are no state that holds for a while.
+        ...waits.map(([code, series]) => [code, stateFeatures(series, run, false)] as const),
+      ],
+    }
+  }
+
+  /** Returns the time between each message and the one before it, in ms; none if only a sample was kept. */
+  #waits(waitCode: (event: number) => number): Coded {
+    const messages = present(this.#events).flatMap(([event, { times, stride }]) => {
+      const code = waitCode(event)
+      return code < 0 ? [] : times.map((timeUs) => [timeUs, code, stride] as const)
+    })
+    if (messages.some(([, , stride]) => stride > 1)) return []
+    messages.sort(([one, code], [other, otherCode]) => one - other || code - otherCode)
+    const waits: Series[] = []
+    messages.forEach(([timeUs, code], i) => {
+      if (i === 0) return
+      waits[code] ??= new Series()
+      waits[code].add(timeUs, (timeUs - messages[i - 1]![0]) / 1000)
+    })
+    return present(waits)
+  }
+}
+
+type Coded = readonly (readonly [code: number, series: Series])[]
+
+/** Variables that have messages; the array has holes, which `flatMap` passes over. */
+function present(series: readonly Series[]): Coded {
+  return series.flatMap((each, code) => [[code, each] as const])
+}
+
+export const MAX_KEPT = 65_536
+
+/**
+ * Messages of one variable in one open instance: number, first and last time, least and greatest value and mean exactly;
+ * times, and values of a state, for the median. Beyond 65,536 every second one is dropped, and of those to come only
+ * every second is kept, and so on.
+ */
+class Series {
+  times: number[] = []
+  /** Value of each kept message of a state, parallel to `times`. */
+  values: number[] = []
+  /** Distance between kept messages: a power of two. */
+  stride = 1
+  count = 0
+  first = Number.POSITIVE_INFINITY
+  last = Number.NEGATIVE_INFINITY
+  minimum = Number.POSITIVE_INFINITY
+  maximum = Number.NEGATIVE_INFINITY
+  /** The value of the latest message; of several at one time, the one that came last. */
+  final = Number.NaN
+  #origin = Number.NaN
+  #sum = 0
+
+  add(timeUs: number, value?: number): void {
+    if (value !== undefined) this.#addValue(timeUs, value)
+    if (timeUs > this.last) this.last = timeUs
+    if (timeUs < this.first) this.first = timeUs
+    if ((this.count++ & (this.stride - 1)) !== 0) return
+    if (this.times.length === MAX_KEPT) {
+      this.times = this.times.filter((_, i) => i % 2 === 0)
+      this.values = this.values.filter((_, i) => i % 2 === 0)
+      this.stride *= 2
+    }
+    this.times.push(timeUs)
+    if (value !== undefined) this.values.push(value)
+  }
+
+  #addValue(timeUs: number, value: number): void {
+    if (this.count === 0) this.#origin = value
+    if (timeUs >= this.last) this.final = value
+    if (value < this.minimum) this.minimum = value
+    if (value > this.maximum) this.maximum = value
+    this.#sum += value - this.#origin
+  }
+
+  /** Mean of all messages. For a variable that never changes it is exactly its value, whatever its count. */
+  get mean(): number {
+    return this.#origin + this.#sum / this.count
+  }
+}
+
+interface Run {
+  readonly startUs: number
+  readonly runTimeUs: number
+}
+
+/** Returns the numbers of one event in one instance, in the order of `COLUMNS`. */
+function eventFeatures(series: Series, { startUs, runTimeUs }: Run): number[] {
+  const times = Float64Array.from(series.times).sort()
+  const median = quantile(times, 0.5)
+  const absolute = [series.first, median, series.last].map((timeUs) => timeUs - startUs)
+  const shares = absolute.map((timeUs) => timeUs / runTimeUs)
+  return [...absolute, ...shares, series.count, ...gapsOf(series, times)]
+}
+
+/** Fewest gaps that show their spread. */
+const MIN_GAPS = 3
+const MAX_GAPS = 256
+
+/** Returns the median gap between the first messages, and the middle half of gaps as a share of it. */
+function gapsOf({ stride }: Series, times: Float64Array): [gap: number, spread: number] {
+  if (times.length <= MIN_GAPS || stride > 1) return [Number.NaN, Number.NaN]
+  const gaps = times
+    .slice(1, MAX_GAPS + 1)
+    .map((timeUs, i) => timeUs - times[i]!)
+    .sort()
+  const gap = quantile(gaps, 0.5)
+  return [gap, gap > 0 ? (quantile(gaps, 0.75) - quantile(gaps, 0.25)) / gap : Number.NaN]
+}
+
+const SNAPSHOTS = [0.25, 0.5, 0.75]
+
+/** Returns the numbers of one state variable in one instance, in the order of `COLUMNS`. */
+function stateFeatures(series: Series, { startUs, runTimeUs }: Run, holds: boolean): number[] {
+  const { minimum, mean, maximum, final, count } = series
+  // Stable: of messages at one time the last one logged is the one that holds.
+  const order = ascendingOrder(Float64Array.from(series.times))
+  const [times, values] = [series.times, series.values].map((all) =>
+    Float64Array.from(order, (i) => all[i]!),
+  ) as [Float64Array, Float64Array]
+  const snapshots = SNAPSHOTS.map((share) => {
+    if (!holds) return Number.NaN
+    // Differences of epoch times are exact where the sum with a share of the run is not.
+    const passed = bisector((timeUs: number) => timeUs - startUs).right(times, share * runTimeUs)
+    return values[passed - 1] ?? Number.NaN
+  })
+  const range = maximum - minimum
+  const scale = (value: number) => (range > 0 ? (value - minimum) / range : Number.NaN)
+  const sorted = sortAscending(values)
+  const records = [count, quantile(sorted, 0.5), quantile(sorted, 0.99)]
+  return [minimum, mean, maximum, final, ...snapshots, ...snapshots.map(scale), ...records]
+}
+
+/** An instance that is to be part of a set of logs. */
+export interface Row {
+  readonly id: string
+  readonly classCode: Period
+  readonly closed: ClosedInstance
+}
+
+const MIN_WINDOWS = 20
+/** Windows that the longer one is cut into, at most: beyond, one time in it is decades off. */
+const MAX_WINDOWS = 100_000
+/** Lengths that a person would ask for, in seconds. */
+const LENGTHS_S = [
+  ...[0.001, 0.01, 0.1, 1].flatMap((s) => [s, 2 * s, 5 * s]),
+  ...[10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400],
+]
+
+/** Returns windows of both classes, if each is one log that is kept and they are neither too short nor far too long. */
+export function cutWindows(
+  rows: readonly Row[],
+  logs: readonly OpenInstance[],
+  close: (window: OpenInstance) => ClosedInstance,
+): { readonly lengthUs: number; readonly rows: readonly Row[] } | undefined {
+  const isOneEach = rows.length === 2 && rows[0]?.classCode !== rows[1]?.classCode
+  if (!isOneEach || logs.length < 2) return undefined
+  const shortestUs = min(logs, ({ spanUs }) => spanUs) ?? 0
+  const seconds = LENGTHS_S.findLast((length) => length * 1e6 * MIN_WINDOWS <= shortestUs)
+  if (seconds === undefined) return undefined
+  const lengthUs = seconds * 1e6
+  const longestUs = max(logs, ({ spanUs }) => spanUs) ?? 0
+  if (longestUs > MAX_WINDOWS * lengthUs) return undefined
+  const cut = rows.flatMap(({ id, classCode }, i) =>
+    (logs[i]?.windows(lengthUs) ?? []).map((window, k): Row => {
+      return { id: `${id} ${k + 1}`, classCode, closed: close(window) }
+    }),
+  )
+  return { lengthUs, rows: cut }
 }

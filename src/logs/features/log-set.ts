@@ -1,26 +1,100 @@
 // Features are copied once a variable, feature and test: the loops index with `!`.
-import { ascending } from 'd3-array'
+import { ascending, sum } from 'd3-array'
 import { addAt, getOrInsert } from '../../core/entries.ts'
-import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
+import { describePlace, type Place } from '../../core/errors.ts'
+import { columnarStage, own, rowTable, type StageTable, stageTable } from '../../core/stage.ts'
 import { requireOneOf } from '../../stats/require-option.ts'
 import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
-import {
-  EVENT_SUMMARIES,
-  type EventFeature,
-  type Feature,
-  type Level,
-  LOG_CLASSES,
-  type LogClass,
-  STATE_SUMMARIES,
-  type StateFeature,
-  type Summary,
-  type VariableKind,
-} from './features.ts'
-import type { LogReport } from './log-report.ts'
-import type { InstanceFeatures } from './open-instance.ts'
+import type { InstanceFeatures } from './log-builder.ts'
 import { DURATION_UNIT, type Unit, unitOfName } from './units.ts'
 
-export { AFTER, BEFORE, LOG_CLASSES, type LogClass }
+export { AFTER, BEFORE }
+
+/** Events are summarized by their times since the start of their instance, and by their number. */
+const EVENT_TEXTS = {
+  firstAbsolute: 'first time',
+  medianAbsolute: 'median time',
+  lastAbsolute: 'last time',
+  firstRelative: 'first time, as a share of the run',
+  medianRelative: 'median time, as a share of the run',
+  lastRelative: 'last time, as a share of the run',
+  count: 'number',
+}
+
+/** State variables are summarized by their values. */
+const STATE_TEXTS = {
+  minimum: 'least value',
+  mean: 'mean value',
+  maximum: 'greatest value',
+  final: 'final value',
+  quarterAbsolute: 'value at ¼ of the run',
+  halfAbsolute: 'value at ½ of the run',
+  threeQuartersAbsolute: 'value at ¾ of the run',
+  quarterRelative: 'value at ¼ of the run, from least to greatest',
+  halfRelative: 'value at ½ of the run, from least to greatest',
+  threeQuartersRelative: 'value at ¾ of the run, from least to greatest',
+}
+
+export const EVENT_FEATURES = Object.keys(EVENT_TEXTS) as readonly EventFeature[]
+export const STATE_FEATURES = Object.keys(STATE_TEXTS) as readonly StateFeature[]
+
+/** Further properties of an event, which are not tested: median gap between messages, and spread of the gaps. */
+export const EVENT_SUMMARIES = ['gap', 'gapSpread'] as const
+
+/** Further properties of a state variable, which are not tested: its records, their median and 99th percentile. */
+export const STATE_SUMMARIES = ['records', 'median', 'p99'] as const
+
+export type Summary = (typeof EVENT_SUMMARIES)[number] | (typeof STATE_SUMMARIES)[number]
+
+/** The numbers of a variable in one instance, in their order. */
+export const COLUMNS = {
+  event: [...EVENT_FEATURES, ...EVENT_SUMMARIES],
+  state: [...STATE_FEATURES, ...STATE_SUMMARIES],
+} as const
+
+/**
+ * Features of the messages of one event in one instance. Absolute times are microseconds since the instance's start,
+ * relative ones shares of its run time; both are NaN without a message. `count` is 0 then.
+ */
+export type EventFeature = keyof typeof EVENT_TEXTS
+
+/**
+ * Features of the values of one state variable in one instance; NaN without a message.
+ *
+ * `quarter`, `half` and `threeQuarters` are the value that held when that share of the instance's
+ * own run had passed: the last one logged until then, NaN before the first. `Relative` is the same
+ * on a scale from the instance's least value, 0, to its greatest, 1; NaN where it never changes.
+ */
+export type StateFeature = keyof typeof STATE_TEXTS
+
+/** The two sets of logs to compare: Distalyzer's good and bad. Differences are after minus before. */
+export const LOG_CLASSES = ['before', 'after'] as const
+export type LogClass = (typeof LOG_CLASSES)[number]
+
+/** Begins the names of states that say how long after the message before it an event came. */
+export const WAIT_NAME = 'ms until '
+
+/** Levels of messages, the least grave first. */
+export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
+export type Level = (typeof LEVELS)[number]
+
+export const VARIABLE_KINDS = ['event', 'state'] as const
+export type VariableKind = (typeof VARIABLE_KINDS)[number]
+
+export type Feature = EventFeature | StateFeature
+
+export function isEventTime(feature: Feature): boolean {
+  return feature !== 'count' && (EVENT_FEATURES as readonly Feature[]).includes(feature)
+}
+
+/** Whether a feature is a time of an event as a share of the run. */
+export function isShareOfRun(feature: Feature): boolean {
+  return isEventTime(feature) && feature.endsWith('Relative')
+}
+
+export function featureText(feature: Feature): string {
+  return { ...EVENT_TEXTS, ...STATE_TEXTS }[feature]
+}
 
 /** @throws OptionError for any other class */
 export function codeOfClass(logClass: LogClass): Period {
@@ -185,4 +259,97 @@ export function laidOut<F extends Feature>(
     columns,
     rows: sorted.map(([, rows]) => rows),
   })
+}
+
+export interface SkippedLine extends Place {
+  /** Line, or enough of it to recognize it. */
+  readonly text: string
+}
+
+export interface SkippedLines {
+  readonly reason: string
+  readonly count: number
+  readonly first: readonly SkippedLine[]
+}
+
+/** A field that is no variable, and why. */
+export interface FieldLeftOut {
+  readonly field: string
+  readonly reason: string
+  readonly messages: number
+  readonly example: string
+  /** Some values of each class, for names of the run that the classes do not share. */
+  readonly byClass?: Readonly<Record<LogClass, readonly string[]>>
+}
+
+/** Omissions and simplifications while reading two sets of logs. Counts are exact. */
+export class LogReport extends columnarStage<
+  ReadingNotes['data'] & {
+    readonly messages: Readonly<Record<VariableKind, number>>
+    readonly emptyInstances: readonly string[]
+    /** Names of `exclude` that no variable has. */
+    readonly notExcluded: readonly string[]
+  }
+>() {
+  get skippedLines(): number {
+    return sum(this.skipped, ({ count }) => count)
+  }
+
+  /** Returns one row per thing left out or simplified: what, how often, and the first example. */
+  table(): StageTable {
+    const onlyFirst = (issue: string, effect: string, examples: readonly string[]) =>
+      examples.slice(0, 1).map((example) => ({ issue, effect, count: examples.length, example }))
+    const rows = [
+      ...this.skipped.map(({ reason, count, first: [first] }) => ({
+        issue: reason,
+        effect: reason.startsWith('ends') ? 'read in part' : 'line skipped',
+        count,
+        example: first === undefined ? '' : `${describePlace(first)}${first.text}`,
+      })),
+      ...this.fieldsLeftOut.map(({ field, reason, messages, example }) => ({
+        issue: `field ${field} ${reason}`,
+        effect: 'no variable',
+        count: messages,
+        example,
+      })),
+      ...onlyFirst('instance without messages', 'kept', this.emptyInstances),
+      ...onlyFirst('file in no log format that is known', 'file skipped', this.unreadFiles),
+      ...onlyFirst('excluded name that no variable has', 'nothing left out', this.notExcluded),
+    ]
+    return rowTable(rows, own('issue effect count example'))
+  }
+}
+
+const LISTED_PER_REASON = 5
+const SHOWN_CHARACTERS = 120
+
+export class ReadingNotes {
+  /** Lines read; 0 where messages came from code. */
+  lines = 0
+  /** Files in directories that are in no log format that is known. */
+  readonly unreadFiles: string[] = []
+  /** Files whose lines share windows. */
+  readonly sharedFiles: string[] = []
+  /** Fields of messages that are no variables, those of most messages first. */
+  readonly fieldsLeftOut: FieldLeftOut[] = []
+  readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
+
+  /** Notes lines that gave no message, by the first of them; the first few of each reason are kept. */
+  skip(reason: string, line: SkippedLine, count = 1): void {
+    const entry = getOrInsert(this.#skipped, reason, () => ({ count: 0, first: [] }))
+    entry.count += count
+    if (entry.first.length === LISTED_PER_REASON) return
+    const { text } = line
+    const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text
+    // A slice keeps the whole text alive that it was cut from.
+    entry.first.push({ ...line, text: ` ${shown}`.slice(1) })
+  }
+
+  get data() {
+    const { lines, unreadFiles, sharedFiles, fieldsLeftOut } = this
+    const skipped: readonly SkippedLines[] = Array.from(this.#skipped, ([reason, entry]) => {
+      return { reason, ...entry }
+    })
+    return { lines, skipped, unreadFiles, sharedFiles, fieldsLeftOut } as const
+  }
 }

@@ -1,5 +1,5 @@
 import { formatDuration, grouped, shortNumber } from '../../core/words.ts'
-import { WAIT_NAME } from './features.ts'
+import { WAIT_NAME } from './log-set.ts'
 
 /** Unit of a number in a log. */
 export interface Unit {

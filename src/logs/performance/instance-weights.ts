@@ -74,7 +74,6 @@ export function instanceWeights(
 /** Share of the largest latency that doubles a weight: of 1 s 150 ms, the paper's choice. */
 const DOUBLING_SHARE = 0.15
 
-/** Returns the default increase of a latency (or another number) that doubles its weight. */
 export function usualDoubling(latencies: ArrayLike<number>): number {
   return DOUBLING_SHARE * (max(Array.from(latencies).filter(Number.isFinite)) ?? 1) || 1
 }

@@ -5,17 +5,21 @@ import { custom, defineOptions } from '../../core/options.ts'
 import { counted, grouped, percent, shortText } from '../../core/words.ts'
 import { moments } from '../../stats/moments.ts'
 import {
+  AFTER,
+  BEFORE,
   EVENT_FEATURES,
   type Feature,
   isEventTime,
   isShareOfRun,
+  LOG_CLASSES,
+  type LogSet,
+  membersOf,
   STATE_FEATURES,
   type StateFeature,
   type Summary,
   type VariableKind,
   WAIT_NAME,
-} from '../features/features.ts'
-import { AFTER, BEFORE, LOG_CLASSES, type LogSet, membersOf } from '../features/log-set.ts'
+} from '../features/log-set.ts'
 import { aroundNumber, type Unit } from '../features/units.ts'
 
 /**
@@ -41,7 +45,6 @@ export const METRIC_OPTIONS = defineOptions({
 export interface PerformanceMetric {
   /** Name of its node in graphs, which no variable has. */
   readonly name: string
-  /** An instance each; NaN where it has none. */
   readonly values: Float64Array
   /** Absolute times are µs since the start, relative ones shares of the run time; all else is a value. */
   readonly unit: 'absolute time' | 'relative time' | 'value'
@@ -57,7 +60,6 @@ export interface PerformanceMetric {
   }
 }
 
-/** Looks a performance metric up. */
 export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetric {
   if (metric === 'runTime') {
     const name = unlike('run time', [...logs.events.names, ...logs.states.names])
@@ -133,7 +135,6 @@ function meantBy({ events, states }: LogSet, name: string): readonly string[] {
   return ofKey.length > 0 ? ofKey : events.names.filter((event) => textsOf(event).test(name))
 }
 
-/** Returns the texts that a template is of, with its class or without. */
 function textsOf(event: string): RegExp {
   const any = patternSource(event).replace(/<[^<>\s]+>|…/g, '.+?')
   const source = any.replace(/^([\w$.]+: )/, '(?:$1)?')
@@ -270,7 +271,6 @@ export function metricTail(logs: LogSet, metric: PerformanceMetric): MetricTail 
 
 export interface MetricTail {
   readonly metric: PerformanceMetric
-  /** Whether the tail of a class, or of both together, is heavy. */
   readonly isHeavy: boolean
   /** Advice for a heavy tail, as a sentence; empty if the tail is not heavy. */
   readonly suggestion: string
@@ -333,7 +333,6 @@ export function metricRecords(logs: LogSet, metric: PerformanceMetric) {
     (columns.length === 1 ? mean(of, (row) => row[feature]) : undefined) ?? Number.NaN
   const [before, after] = byClass(logs, rows).map(({ own, count, mean }) => ({
     count,
-    /** Mean of all records. */
     mean,
     /** Mean over instances of the median and the 99th percentile of their records; NaN for a field of several events. */
     median: meanOf(own, 'median'),

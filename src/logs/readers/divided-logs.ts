@@ -9,17 +9,15 @@ import {
   condition,
   parseConditions,
 } from '../../traces/selection/condition.ts'
-import type { StateFeature } from '../features/features.ts'
 import { type LogField, numberIn } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
-import type { LogClass } from '../features/log-set.ts'
+import type { LogClass, StateFeature } from '../features/log-set.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
 import { levelOf, roleOf } from './field-roles.ts'
 
 /** Division of one stream of messages into instances and classes. */
 export type Division = NonNullable<ReturnType<typeof readDivision>>
 
-/** Number of windows below which all are kept, whole or not. */
 const MIN_WINDOWS = 5
 /** Share of a window that its log may miss at either end. */
 const MAX_MISSED = 0.1
@@ -90,13 +88,11 @@ const FEATURES: Partial<Record<ConditionOp, StateFeature>> = {
   'up to': 'minimum',
 }
 
-/** A condition, without its negation. */
 interface Test {
   readonly asked: Condition
   readonly isNegated: boolean
   /** Whether some message has its field; otherwise it names a total of instances. */
   isKnown: boolean
-  /** Instances of which it held in a message. */
   readonly held: Set<number>
 }
 
@@ -125,7 +121,6 @@ export class DividedLogs {
     })
   }
 
-  /** The instance of a message. */
   instanceOf(
     id: string,
     given: LogClass,
@@ -164,7 +159,6 @@ export class DividedLogs {
     return instance
   }
 
-  /** Returns which instances meet the conditions. */
   #areBad(): (instance: number) => boolean {
     const { slowest, text } = this.#division
     const logs = remembered((builder: LogBuilder) => builder.build())
@@ -222,7 +216,6 @@ export class DividedLogs {
   }
 }
 
-/** Whether a field is the level that a condition asks for, whatever its field's name. */
 function isLevelOf({ attribute }: Condition, key: string): boolean {
   return key === 'level' && roleOf(attribute).role === 'level'
 }

@@ -1,4 +1,4 @@
-import { LEVELS, type Level } from '../features/features.ts'
+import { LEVELS, type Level } from '../features/log-set.ts'
 
 /** Role of a field in a record. `line` may hold a line of another format. */
 export type Role = keyof typeof NAMES | 'context'
@@ -52,12 +52,10 @@ const CONTEXT_PREFIX =
 const WRAPPERS =
   /^(?:jsonpayload|attributes|properties|fields|_source|result|attr|state|additional|contextmap|mdc|extra|customdimensions|log_processed|context|_(?=[a-z]+$))\.?/
 
-export interface FieldRole {
-  /** Role of the field; `undefined` for a mere field. */
+/** Role, `undefined` for a mere field; order among several of one role; name as a variable or an instance. */
+interface FieldRole {
   readonly role: Role | undefined
-  /** Order among several fields of one role: the smallest counts. */
   readonly rank: number
-  /** Name as a variable or an instance. */
   readonly key: string
 }
 
@@ -107,12 +105,9 @@ const OF_AZURE: readonly Level[] = ['trace', 'info', 'warn', 'error', 'fatal']
  * OpenTelemetry, 1 to 24, and of Application Insights, 0 to 4.
  */
 export function levelOf(value: unknown, field = ''): Level | undefined {
-  const number =
-    typeof value === 'number' ? value : /^\d+$/.test(String(value)) ? Number(value) : Number.NaN
-  if (Number.isNaN(number)) {
-    const word = String(value).trim().toLowerCase()
-    return LEVEL_OF.get(word) ?? LEVEL_OF.get(word.replace(/.*[ _]/, ''))
-  }
+  const word = String(value).trim().toLowerCase()
+  if (!/^\d+$/.test(word)) return LEVEL_OF.get(word) ?? LEVEL_OF.get(word.replace(/.*[ _]/, ''))
+  const number = Number(word)
   const name = field.toLowerCase()
   if (name.endsWith('severitynumber')) return LEVELS[Math.floor((number - 1) / 4)]
   if (name.endsWith('severitylevel')) return OF_AZURE[number]

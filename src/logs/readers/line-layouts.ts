@@ -4,11 +4,9 @@ import type { Pair } from './logfmt.ts'
 
 /** Layout of the lines of one format. */
 export interface LineLayout {
-  /** Roles of the parts of a line. */
   readonly groups: readonly string[]
   /** The parts of a line, in the order of `groups`; `null` if it is made otherwise. */
   readonly read: (text: string) => readonly (string | undefined)[] | null
-  /** Whether it is an envelope that another line follows. */
   readonly isEnvelope: boolean
   /** Whether other layouts come first, although this one is common: it would take their lines. */
   readonly isLast: boolean
@@ -233,7 +231,6 @@ function timeSource(dateFormat: string): string {
   return `(?:${dates}|${EPOCH}|${UPTIME})`
 }
 
-/** Returns the patterns of the lines before the last. */
 function headsOf(pattern: string, time: string): RegExp[] {
   const lines = pattern.replace(/\(\?:((?:[^()]|\([^()]*\))*\\n)\)\?/g, '$1').split('\\n')
   return lines.slice(0, -1).map((line) => new RegExp(`^(?:${compiled(line, time, [])})$`))
@@ -256,7 +253,6 @@ function withParts(pattern: string, time: string, groups: string[]): string {
   })
 }
 
-/** Returns the end of a time that begins at a place of a line, or −1. */
 export type TimeFinder = (text: string, at: number) => number
 
 const PAIR_KEY = '[A-Za-z_][\\w.@/-]*'
@@ -409,7 +405,6 @@ export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
   return { said, end: messageStart(text, at) }
 }
 
-/** Returns a word without the signs at its end; of several that colons divide, the first. */
 function wordIn(text: string): string {
   const word = text.replace(/[:,;-]+$/, '')
   const isWhole = [CALL, CALLER, QUALIFIED, IS_ID].some((form) => form.test(word))

@@ -1,13 +1,11 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 import { memoized, remembered } from '../../core/remembered.ts'
 import { maskedSpans } from './drain/log-templates.ts'
-import type { LineBytes, Span } from './line-bytes.ts'
 import type { LogDraft, LogRecord } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
 /** Part of a line's content: a constant, or the text or number at a place of the line. */
 export interface Said {
-  /** What the line said that the plan was made of. */
   readonly text: string | number | boolean
   readonly at: Span | undefined
 }
@@ -41,12 +39,10 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
 })
 const HEX = 3
 const DIGIT = 48
-/** Bytes with all digits folded into one. */
 const FOLD = Uint8Array.from({ length: 256 }, (_, code) =>
   KINDS[code] === IS_DIGIT ? DIGIT : code,
 )
 
-/** Result of `LinePlans` for a line: the plan, none, or a request to be told of one. */
 export type Found = LinePlan | 'none' | 'learn'
 
 interface Form {
@@ -217,7 +213,6 @@ function planOf(text: string, read: Reader, id: number) {
     name,
     instance,
     value,
-    /** Values of the fields of the record. */
     fields,
     /** Places where masks match in a text: their content may vary. */
     free,
@@ -233,7 +228,6 @@ function planOf(text: string, read: Reader, id: number) {
   }
 }
 
-/** Returns four bytes with all digits in them made 0. */
 function withoutDigits(four: number): number {
   // The high bit of each byte that is a digit: at least `0`, and below what follows `9`.
   const digits = (four + 0x50505050) & ~(four + 0x46464646) & 0x80808080
@@ -269,15 +263,9 @@ function isNotation(text: string, [start, end]: Span): boolean {
   return text[end] === 'x' || text.slice(start - 2, start) === '::'
 }
 
-const plansOf = remembered((_: ReadSettings) => memoized((_: string) => new LinePlans()))
+/** Plans for the lines of all files in a format. */
+export const plansFor = remembered((_: ReadSettings) => memoized((_: string) => new LinePlans()))
 
-/** Returns the plans for lines of all files in a format; none where expressions of others may tell digits apart. */
-export function plansFor(settings: ReadSettings, format: string): LinePlans | undefined {
-  if (settings.template.length > 0) return undefined
-  return plansOf(settings)(format)
-}
-
-/** Returns a line with the digits and letters at a place changed to others of their kind. */
 function perturbed(text: string, [start, end]: Span, by: number): string {
   const changed = text.slice(start, end).replace(/[0-9a-f]/gi, (char) => {
     const kind = char <= '9' ? '0123456789' : char <= 'F' ? 'ABCDEF' : 'abcdef'
@@ -344,4 +332,80 @@ function saidIn(text: string, value: Said['text'], runs: readonly Span[]): Said 
     if (start > first[0]) break
   }
   return undefined
+}
+
+const MAX_SHORT = 256
+const NEWLINE = 10
+const MINUS = 45
+const POINT = 46
+const ZERO = 48
+/** Most digits of numbers that may be exact; 10²² is the last exact power. */
+const EXACT_DIGITS = 16
+const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
+const decoder = new TextDecoder()
+/** Node's own search is five times as fast, for lines as long as they are. */
+const search = (typeof Buffer === 'undefined' ? Uint8Array : Buffer).prototype.indexOf
+
+/** Returns the place of the next end of a line from a place on, or −1. */
+export function endOfLine(bytes: Uint8Array, from: number): number {
+  return search.call(bytes, NEWLINE, from)
+}
+
+export type Span = readonly [start: number, end: number]
+
+/** One line of a file, as bytes that are ASCII wherever they are read: one object for all lines. */
+export class LineBytes {
+  bytes: Uint8Array<ArrayBufferLike> = new Uint8Array(0)
+  view = new DataView(this.bytes.buffer)
+  start = 0
+  end = 0
+  lineNumber = 0
+  isAscii = false
+
+  get length(): number {
+    return this.end - this.start
+  }
+
+  set(bytes: Uint8Array, start: number, end: number): void {
+    if (bytes !== this.bytes) {
+      this.bytes = bytes
+      this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    }
+    this.start = start
+    this.end = end
+    this.isAscii = false
+  }
+
+  text(from: number, to: number): string {
+    const piece = this.bytes.subarray(this.start + from, this.start + to)
+    if (piece.length >= MAX_SHORT) return decoder.decode(piece)
+    return String.fromCharCode.apply(null, piece as unknown as number[])
+  }
+
+  has(given: Uint8Array, from: number): boolean {
+    let same = 0
+    while (same < given.length && this.bytes[this.start + from + same] === given[same]) same++
+    return same === given.length
+  }
+
+  number(from: number, to: number): number {
+    const { bytes, start } = this
+    const isNegative = bytes[start + from] === MINUS
+    let digits = 0
+    let decimals = -1
+    const first = start + from + Number(isNegative)
+    const last = start + to
+    for (let at = first; at < last; at++) {
+      const digit = bytes[at]! - ZERO
+      if (digit >= 0 && digit <= 9) {
+        digits = digits * 10 + digit
+        if (decimals >= 0) decimals++
+      } else if (digit === POINT - ZERO && decimals < 0 && at > first) decimals = 0
+      else return Number(this.text(from, to))
+    }
+    const isLong = last - first > EXACT_DIGITS || digits > Number.MAX_SAFE_INTEGER
+    if (isLong || decimals === 0 || last === first) return Number(this.text(from, to))
+    const value = decimals > 0 ? digits / POWERS[decimals]! : digits
+    return isNegative ? -value : value
+  }
 }

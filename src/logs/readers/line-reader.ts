@@ -1,6 +1,6 @@
+import { getOrInsert } from '../../core/entries.ts'
 import { roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
-import type { LineBytes } from './line-bytes.ts'
 import {
   type LineLayout,
   lineLayouts,
@@ -10,21 +10,25 @@ import {
   type TimeFinder,
   timeFinder,
 } from './line-layouts.ts'
-import { type Found, type LinePlans, outputsOf, plansFor } from './line-plans.ts'
-import { LogDraft } from './log-draft.ts'
-import { SKIPPED } from './log-sink.ts'
-import { logfmtPairs, type Pair, trailingPairs } from './logfmt.ts'
 import {
-  type LineOptions,
-  MessageStreams,
-  type Place,
-  RECORDS,
-  type Stream,
-} from './message-streams.ts'
-import { mayBeThrown } from './thrown.ts'
+  type Found,
+  LineBytes,
+  type LinePlan,
+  type LinePlans,
+  outputsOf,
+  plansFor,
+  recordOf,
+  valueIn,
+} from './line-plans.ts'
+import type { LogClock } from './log-clock.ts'
+import { LogDraft, type LogRecord } from './log-draft.ts'
+import type { LogFormat, ReadSettings } from './log-read-options.ts'
+import { type LogSink, SKIPPED, type Taker } from './log-sink.ts'
+import { logfmtPairs, type Pair, trailingPairs } from './logfmt.ts'
+import { mayBeThrown, StackFollower, type Thrown, thrownIn } from './thrown.ts'
 
-/** Formats of which no line is a record. */
-const TEXTS: ReadonlySet<string> = new Set(['text', 'log4j'])
+/** Formats of which each line is a record. */
+const RECORDS: ReadonlySet<LogFormat> = new Set(['jsonl', 'logfmt'])
 export const BEGINS_WITH_PAIR = /^[A-Za-z_@][\w.@/-]*=/
 /** Matches lines that may be a line within a record, unlike a message in words. */
 const MAY_BE_LINE = /^\s*[{<[]|\d:\d\d|\d{9}|=|^[A-Za-z]{4,8}[:[]|^[A-Z]+ \//
@@ -36,43 +40,84 @@ const DOCKER_CUT = 16_384
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
 const CONTROLS = /\u001b\[[0-9;?]*[A-Za-z]/g
 
-/** Reads lines of logs: unwraps what carries them, layer by layer; what all layers say is one message. */
+export interface LineOptions {
+  readonly sink: LogSink
+  readonly settings: ReadSettings
+  readonly clock: LogClock
+  readonly format: LogFormat
+}
+
+interface Place {
+  readonly line: number
+  readonly text: () => string
+}
+
+/** Lines of one origin, such as a container, among those of others. */
+class Stream {
+  readonly stack = new StackFollower()
+  partial = ''
+  head = ''
+  /** Message that further lines belong to. */
+  message: LogRecord | undefined
+  /** Plan, line and time of a message that nothing has asked for yet. */
+  plan: LinePlan | undefined
+  readonly line = new LineBytes()
+  timeUs = Number.NaN
+
+  /** Reads the message of a plan, before anything may ask for it. */
+  settle(): this {
+    if (this.plan !== undefined) {
+      this.message = recordOf(this.plan, this.line, { timeUs: this.timeUs, value: undefined })
+      this.stack.begin(this.message.isText ? this.message.name : '')
+      this.plan = undefined
+    }
+    return this
+  }
+}
+
+/**
+ * Reads lines of logs: unwraps what carries them, layer by layer; what all layers say is one message. A line that begins
+ * no message belongs to the previous one of its stream. A thrown exception is an event of its own, `threw IOException: No
+ * space left`, once a message, whoever reports it.
+ */
 export class LineReader {
   readonly #options: LineOptions
-  readonly #streams: MessageStreams
+  readonly #streams = new Map<string, Stream>()
   #draft: LogDraft
   readonly #layouts: readonly LineLayout[]
   readonly #longLayouts: readonly LineLayout[]
-  /** Layouts of earlier lines, in their order. */
   #usual: readonly LineLayout[] = []
-  readonly #plans: LinePlans | undefined
+  readonly #plans: LinePlans
+  readonly #takers: Taker[] = []
   #found: Found = 'none'
   readonly #endOfTime: TimeFinder
-  /** Columns that a line `#Fields:` names. */
   #columns: readonly string[] = []
+  #lastUs = Number.NaN
+  #messages = 0
+  /** Lines that begin no message, and look like no stack either. */
+  #unread = 0
+  /** The first of these that do not count as skipped yet, and their number. */
+  #doubtful = { line: 0, text: '', count: 0 }
 
   constructor(options: LineOptions) {
-    const { format, settings } = options
-    const isOnlyRecords = format === settings.format && RECORDS.has(format)
+    const { dateFormat } = options.settings
     this.#options = options
-    this.#streams = new MessageStreams(options)
-    this.#draft = new LogDraft(settings)
-    this.#plans = plansFor(settings, format)
-    if (settings.template.length > 0) this.#layouts = settings.template.map(templateLayout)
-    else this.#layouts = isOnlyRecords ? [] : lineLayouts(settings.dateFormat)
-    this.#endOfTime = timeFinder(settings.dateFormat)
+    this.#draft = new LogDraft(options.settings)
+    this.#plans = plansFor(options.settings)(options.format)
+    this.#layouts = lineLayouts(dateFormat)
+    this.#endOfTime = timeFinder(dateFormat)
     this.#longLayouts = this.#layouts.filter(({ heads }) => heads.length > 0)
   }
 
   /** Takes one line as bytes, if lines of its form are known; whether it did. */
   bytes(line: LineBytes): boolean {
-    const found = this.#plans?.find(line) ?? 'none'
-    this.#found = found
-    return typeof found === 'object' && this.#streams.replay(found, line)
+    this.#found = this.#plans.find(line)
+    return typeof this.#found === 'object' && this.#replay(this.#found, line)
   }
 
+  /** Ends the bytes that lines are read from. */
   endBytes(): void {
-    this.#streams.endBytes()
+    for (const stream of this.#streams.values()) stream.settle()
   }
 
   line(raw: string, line: number): void {
@@ -88,71 +133,174 @@ export class LineReader {
   }
 
   #learn(raw: string): void {
-    this.#plans?.learn(raw, (other) => {
+    this.#plans.learn(raw, (other) => {
       const isMessage = this.#message(withoutControls(other))
       const stream = this.#stream()
       stream.head = ''
       stream.partial = ''
-      this.#draft.end()
       return isMessage && isPlain(this.#draft)
         ? outputsOf(this.#draft, this.#draft.record(0, 0))
         : undefined
     })
   }
 
-  object(object: object, line: number): void {
+  object(object: object, place: Place): void {
     this.#draft = new LogDraft(this.#options.settings)
-    this.#finish(this.#object(object, 0), { line, text: () => JSON.stringify(object) })
+    this.#finish(this.#object(object, 0), place)
   }
 
-  /** Takes a record given as a list of fields; `text` is its original text. */
-  pairs(pairs: readonly Pair[], place: Place): void {
-    this.#draft = new LogDraft(this.#options.settings)
-    this.#finish(this.#pairs(pairs, 0), place)
+  /** Ends after the last line. If most lines begin no message, they do not belong to messages either. */
+  end(): void {
+    const { line, text, count } = this.#doubtful
+    const reason = this.#unread > this.#messages ? SKIPPED.unread : SKIPPED.continuation
+    if (count > 0) this.#options.sink.skip(reason, line, text, count)
   }
 
   #finish(isMessage: boolean, place: Place): void {
-    if (isMessage) {
-      this.#draft.end()
-      this.#streams.take(this.#draft, place)
-    } else {
-      const { stream, inner = { stream, text: place.text() } } = this.#draft
-      this.#streams.goOn(this.#streams.of(inner.stream), inner.text, place)
+    const { sink } = this.#options
+    const reason = isMessage ? this.#take(place) : this.#goOn(place)
+    if (reason !== undefined) sink.skip(reason, place.line, place.text())
+  }
+
+  /** Takes a line of a plan; whether its time and its value could be read. */
+  #replay(plan: LinePlan, line: LineBytes): boolean {
+    const { sink } = this.#options
+    const stream = this.#streamOf(plan.stream)
+    if (stream.head !== '' || stream.partial !== '' || stream.stack.isOpen) return false
+    const timeUs = sink.isTimeless === true ? 0 : this.#timeIn(line, plan)
+    const value = plan.record.value === undefined ? undefined : Number(valueIn(line, plan.value))
+    if (Number.isNaN(timeUs) || Number.isNaN(value)) return false
+    this.#lastUs = timeUs
+    this.#messages++
+    stream.plan = plan
+    stream.line.set(line.bytes, line.start, line.end)
+    stream.timeUs = timeUs
+    if (sink.taker === undefined) sink.record(recordOf(plan, line, { timeUs, value }))
+    else {
+      this.#takers[plan.id] ??= sink.taker(plan)
+      this.#takers[plan.id]?.(line, timeUs, value)
+    }
+    return true
+  }
+
+  #timeIn(line: LineBytes, { time }: LinePlan): number {
+    const { at, text } = time
+    if (at === undefined || typeof text !== 'string') return this.#usOf(valueIn(line, time))
+    return this.#options.clock.onLine(line, at[0], at[1])
+  }
+
+  #usOf(time: unknown): number {
+    const { clock } = this.#options
+    return typeof time === 'number' ? clock.number(time) : clock.text(String(time))
+  }
+
+  /** Takes the message of the draft, or returns why it is none. If `isTimeless`, it has the time of the one before it. */
+  #take({ line }: Place): string | undefined {
+    const draft = this.#draft
+    if (draft.isPartial) return SKIPPED.continuation
+    const { time, outerTime, isTimeless, name } = draft
+    if (time !== undefined) {
+      const timeUs = this.#usOf(time)
+      this.#lastUs =
+        Number.isNaN(timeUs) && outerTime !== undefined ? this.#usOf(outerTime) : timeUs
+    }
+    const record = draft.record(line, this.#lastUs)
+    if (name === undefined) return SKIPPED.noName
+    if (time === undefined && !isTimeless) return SKIPPED.noTime
+    if (Number.isNaN(record.value)) return SKIPPED.noNumber
+    const stream = this.#stream()
+    stream.message = record
+    stream.plan = undefined
+    this.#messages++
+    this.#options.sink.record(record)
+    // A line without a time is one skipped line, whatever else it says.
+    if (Number.isNaN(record.timeUs)) return undefined
+    this.#threw(stream, line, stream.stack.begin(draft.isText ? record.name : ''))
+    this.#thrown(stream, line)
+    return undefined
+  }
+
+  #thrown(stream: Stream, line: number): void {
+    const { said, thrown, thrownType, thrownMessage = '', isText, name = '' } = this.#draft
+    const { stack } = stream
+    const more = isText ? name.split('\n').slice(1).join('\n') : ''
+    for (const text of [said, thrown, more]) {
+      const lines = text ? text.trimEnd().split('\n') : []
+      for (const one of lines) this.#threw(stream, line, stack.follow(one).thrown)
+    }
+    stack.close()
+    if (thrownType !== undefined && !stack.knows(thrownType)) {
+      const [message = ''] = thrownMessage.split('\n', 1)
+      this.#threw(stream, line, stack.add({ className: thrownType, message }))
+    }
+    // An error without a type.
+    if (thrown === undefined || stack.knows()) return
+    this.#threw(stream, line, stack.add(thrownIn(thrown.split('\n', 1)[0] ?? '')))
+  }
+
+  #threw({ message }: Stream, line: number, thrown: readonly Thrown[] = []): void {
+    if (message === undefined) return
+    for (const { className, message: name } of thrown) {
+      this.#options.sink.record({
+        ...message,
+        line,
+        name,
+        component: `threw ${className}`,
+        isText: true,
+        value: undefined,
+        level: 'error',
+        fields: [['level', 'error']],
+        of: message.fields,
+      })
     }
   }
 
-  end(): void {
-    this.#streams.end()
+  /** Takes a line that begins no message; returns why it gives none, once that is known. */
+  #goOn({ line, text }: Place): string | undefined {
+    const { format } = this.#options
+    const { stream: own, inner = { stream: own, text: text() } } = this.#draft
+    const stream = this.#streamOf(inner.stream).settle()
+    const isRecords = RECORDS.has(format)
+    if (stream.message === undefined) {
+      this.#unread++
+      return isRecords ? SKIPPED.broken : SKIPPED.beforeFirst
+    }
+    const { isStack, thrown = [] } = stream.stack.follow(inner.text)
+    this.#threw(stream, line, thrown)
+    if (thrown.length > 0) return undefined
+    if (isStack || (/^\s/.test(inner.text) && format !== 'jsonl')) return SKIPPED.continuation
+    if (isRecords) return SKIPPED.broken
+    this.#unread++
+    if (this.#doubtful.count === 0) this.#doubtful = { line, text: text(), count: 0 }
+    this.#doubtful.count++
+    return undefined
   }
 
   /** Reads a line, and the asked fields in its text; returns whether it begins a message. */
   #message(text: string): boolean {
-    this.#draft = new LogDraft(this.#options.settings)
+    const { settings } = this.#options
+    const draft = new LogDraft(settings)
+    this.#draft = draft
     const isMessage = this.#read(text, 0)
-    if (isMessage) for (const key of this.#options.settings.asked) this.#askText(key)
+    // The key of instances may stand anywhere in a text: `handled req=77 in 3 ms`.
+    const { isText, name = '', fields, instance } = this.#draft
+    for (const key of isMessage && isText ? settings.asked : []) {
+      const isInstance = key === settings.instance
+      const isKnown = isInstance ? instance !== undefined : fields.some(([own]) => own === key)
+      const value = isKnown ? undefined : pairIn(name, key)
+      if (value === undefined) continue
+      if (isInstance) this.#draft.instance = value
+      else fields.push([key, value])
+    }
     return isMessage
-  }
-
-  /** Asks for the key of instances, which may stand anywhere in a text: `handled req=77 in 3 ms`. */
-  #askText(key: string): void {
-    const draft = this.#draft
-    const { isText, name = '', fields, instance } = draft
-    const { instance: ofInstance } = this.#options.settings
-    const isKnown =
-      key === ofInstance ? instance !== undefined : fields.some(([own]) => own === key)
-    const value = isText && !isKnown ? pairIn(name, key) : undefined
-    if (value === undefined) return
-    if (key === ofInstance) draft.instance = value
-    else fields.push([key, value])
   }
 
   /** Reads a line, and the lines in it, into the draft; whether it begins a message. */
   #read(text: string, depth: number): boolean {
-    const { format, settings } = this.#options
+    const { format } = this.#options
     if (depth === MAX_DEPTH) return false
     this.#draft.isTimeless = false
-    if (settings.template.length > 0) return this.#layout(text, depth)
-    if (text.startsWith('{') && (depth > 0 || !TEXTS.has(settings.format))) {
+    if (text.startsWith('{')) {
       const object = parsedObject(text)
       if (object !== undefined) return this.#object(object, depth)
       if (format === 'jsonl' && depth === 0) return false
@@ -163,17 +311,14 @@ export class LineReader {
     }
     if (depth === 0 && this.#columns.length > 0 && this.#row(text)) return true
     // A line that begins with a pair more likely consists of pairs than follows a layout.
-    if (BEGINS_WITH_PAIR.test(text) && this.#logfmt(text, depth, false)) return true
-    if (this.#layouts.length > 0 && (this.#several(text) || this.#layout(text, depth))) return true
-    return format === 'logfmt' && this.#logfmt(text, depth, true)
-  }
-
-  /** Reads pairs; of those without a time, too, if nothing else is expected. */
-  #logfmt(text: string, depth: number, isExpected: boolean): boolean {
-    const { settings } = this.#options
-    const pairs = TEXTS.has(settings.format) ? undefined : logfmtPairs(text)
-    if (pairs === undefined || (!isExpected && !isRecord(pairs, depth))) return false
-    return this.#pairs(pairs, depth)
+    const pairs = format === 'logfmt' || BEGINS_WITH_PAIR.test(text) ? logfmtPairs(text) : undefined
+    if (pairs !== undefined && BEGINS_WITH_PAIR.test(text) && isRecord(pairs, depth)) {
+      return this.#object(Object.fromEntries(pairs), depth)
+    }
+    if (this.#several(text) || this.#layout(text, depth)) return true
+    return (
+      format === 'logfmt' && pairs !== undefined && this.#object(Object.fromEntries(pairs), depth)
+    )
   }
 
   /** Collects several lines into one message; those before the last report nothing yet. */
@@ -199,81 +344,81 @@ export class LineReader {
     return false
   }
 
-  /** Returns a row of a log whose columns a line `#Fields:` names. */
   #row(text: string): boolean {
     const values = text.split(/[ \t]+/)
     if (values.length !== this.#columns.length) return false
-    const [date, time] = ['date', 'time'].map((name) => values[this.#columns.indexOf(name)])
-    if (date !== undefined && time !== undefined)
-      values[this.#columns.indexOf('time')] = `${date} ${time}`
-    const pairs = this.#columns.map((name, i): Pair => [name, values[i] as string])
-    this.#pairs(time === undefined ? pairs : pairs.filter(([name]) => name !== 'date'), 0)
-    return true
+    const { date, ...row } = Object.fromEntries(this.#columns.map((name, i) => [name, values[i]]))
+    const time = date === undefined || row['time'] === undefined ? date : `${date} ${row['time']}`
+    return this.#object(time === undefined ? row : { ...row, time }, 0)
   }
 
   #object(object: object, depth: number): boolean {
     this.#draft.object(object)
-    return this.#within(this.#draft.endLayer(), depth)
+    const line = this.#draft.endLayer()
+    return line === undefined || this.#within(line, depth)
   }
 
-  #pairs(pairs: readonly Pair[], depth: number): boolean {
-    for (const [key, value] of pairs) this.#draft.field(key, value)
-    return this.#within(this.#draft.endLayer(), depth)
-  }
-
-  /** Reads the text of a record as a line by itself, if it is one; false if it continues an earlier message. */
-  #within(line: string | undefined, depth: number): boolean {
-    if (line === undefined) return true
+  /** Reads the line that a record or the envelope of a layout carries; false if it continues an earlier message. */
+  #within(line: string, depth: number, envelope?: LineLayout): boolean {
     const draft = this.#draft
-    const { isCarried } = draft
     const stream = this.#stream()
+    const isCarried = envelope !== undefined || draft.isCarried
     const text = withoutControls(line)
-    // A line that ends like an object is whole.
-    if (isCarried && text.length >= DOCKER_CUT && !/[\n}]$/.test(text)) {
+    // A record that ends like an object is whole.
+    const isLong = envelope === undefined && isCarried && text.length >= DOCKER_CUT
+    draft.isPartial ||= isLong && !/[\n}]$/.test(text)
+    if (draft.isPartial) {
       stream.partial += text
-      draft.isPartial = true
       return true
     }
     const whole = isCarried ? stream.partial + text : text
     if (isCarried) stream.partial = ''
-    draft.name = whole
+    if (envelope === undefined) draft.name = whole
     const end = whole.trimEnd().indexOf('\n')
     const first = end < 0 ? whole.trimEnd() : whole.slice(0, end)
-    if ((stream.head !== '' || MAY_BE_LINE.test(first)) && this.#read(first, depth + 1)) {
+    const mayBeLine = envelope !== undefined || stream.head !== '' || MAY_BE_LINE.test(first)
+    if (mayBeLine && this.#read(first, depth + 1)) {
       if (end >= 0) draft.name += whole.slice(end)
       return true
     }
-    if (stream.message === undefined || end >= 0 || !stream.stack.continues(first, isCarried))
+    const { message, stack } = stream.settle()
+    const mayContinue = message !== undefined && end < 0 && envelope?.isLast !== true
+    const isFurther = mayContinue && stack.continues(first, isCarried)
+    if (!isFurther && envelope === undefined) return true
+    if (!isFurther && draft.time !== undefined) {
+      draft.name = whole
+      draft.isText = true
       return true
-    draft.inner ??= { text: first, stream: draft.stream }
+    }
+    const inner = draft.inner ?? { text: first, stream: draft.stream }
+    // Other layouts start anew.
+    if (envelope !== undefined && depth === 0) this.#draft = new LogDraft(this.#options.settings)
+    this.#draft.inner = inner
     return false
   }
 
   /** Reads a line by the first layout it has, of those that lines had before if it has one of them. */
   #layout(text: string, depth: number): boolean {
-    const isTemplate = this.#options.settings.template.length > 0
-    if (!isTemplate && /^[ \t]/.test(text)) return false
+    if (/^[ \t]/.test(text)) return false
     if (this.#usual.some((layout) => this.#match(layout, text, depth))) return true
     const found = this.#layouts.find(
       (layout) => !this.#usual.includes(layout) && this.#match(layout, text, depth),
     )
-    if (found !== undefined && !found.isLast) this.#makeUsual(found)
+    if (found !== undefined && !found.isLast) {
+      this.#usual = this.#layouts.filter((one) => one === found || this.#usual.includes(one))
+    }
     return found !== undefined
   }
 
-  #makeUsual(layout: LineLayout): void {
-    this.#usual = this.#layouts.filter((one) => one === layout || this.#usual.includes(one))
-  }
-
-  #match({ read, groups, isEnvelope, isLast, heads }: LineLayout, text: string, depth: number) {
-    if (heads.length > 0) return false
-    const found = read(text)
+  #match(layout: LineLayout, text: string, depth: number): boolean {
+    const { read, groups, isEnvelope, heads } = layout
+    const found = heads.length > 0 ? null : read(text)
     if (found === null) return false
     const draft = this.#draft
     const line = this.#groups(groups, found)
     const message = draft.endLayer()
-    if (isEnvelope) return this.#envelope(line, { depth, isText: isLast })
-    this.#draft.isTimeless = !groups.some((name) => TELLS_TIME.has(name))
+    if (isEnvelope) return this.#within(line, depth, layout)
+    draft.isTimeless = !groups.some((name) => TELLS_TIME.has(name))
     if (draft.name === undefined) {
       draft.name = ''
       draft.isText = true
@@ -282,7 +427,6 @@ export class LineReader {
     return true
   }
 
-  /** Takes the parts that a layout found, and returns the line that it carries. */
   #groups(groups: readonly string[], found: readonly (string | undefined)[]): string {
     const draft = this.#draft
     let line = ''
@@ -293,46 +437,15 @@ export class LineReader {
       if (name === 'line') line = value
       else if (name === 'text') draft.field('message', this.#withoutTail(value))
       else if (name === 'uptime_ms') draft.field('time', (Number(value) / 1000).toFixed(3))
-      else if (name === 'head') this.#head(value)
-      else if (name === 'rest') this.#rest(value)
-      else draft.field(name, value)
+      else if (name === 'head') {
+        draft.pairs(readHead(value, this.#endOfTime, value.length)?.said ?? [])
+      } else if (name === 'rest') {
+        const { said, isWhole } = readRest(value)
+        draft.pairs(said)
+        draft.isHalf ||= !isWhole
+      } else draft.field(name, value)
     }
     return line
-  }
-
-  #head(text: string): void {
-    const { said = [] } = readHead(text, this.#endOfTime, text.length) ?? {}
-    for (const [name, value] of said) this.#draft.field(name, value)
-  }
-
-  #rest(text: string): void {
-    const { said, isWhole } = readRest(text)
-    for (const [name, value] of said) this.#draft.field(name, value)
-    this.#draft.isHalf ||= !isWhole
-  }
-
-  /** Reads the line that an envelope carries, which by itself may begin no message. */
-  #envelope(line: string, { depth, isText }: { depth: number; isText: boolean }): boolean {
-    const draft = this.#draft
-    const stream = this.#stream()
-    if (draft.isPartial) {
-      stream.partial += line
-      return true
-    }
-    const whole = stream.partial + line
-    stream.partial = ''
-    if (this.#read(whole, depth + 1)) return true
-    const isFurther = !isText && stream.message !== undefined && stream.stack.continues(whole, true)
-    if (draft.time === undefined || isFurther) {
-      const inner = draft.inner ?? { text: whole, stream: draft.stream }
-      // Other layouts start anew.
-      if (depth === 0) this.#draft = new LogDraft(this.#options.settings)
-      this.#draft.inner = inner
-      return false
-    }
-    draft.name = whole
-    draft.isText = true
-    return true
   }
 
   #withoutTail(text: string): string {
@@ -343,12 +456,16 @@ export class LineReader {
       return text.slice(0, brace)
     }
     const { message, pairs } = trailingPairs(text)
-    for (const [key, value] of pairs) this.#draft.field(key, value)
+    this.#draft.pairs(pairs)
     return message
   }
 
   #stream(): Stream {
-    return this.#streams.of(this.#draft.stream)
+    return this.#streamOf(this.#draft.stream)
+  }
+
+  #streamOf(name: string): Stream {
+    return getOrInsert(this.#streams, name, () => new Stream())
   }
 }
 
@@ -372,14 +489,4 @@ function isRecord(pairs: readonly Pair[], depth: number): boolean {
     /^[A-Za-z_@]/.test(pairs[0]?.[0] ?? '') &&
     (roles.includes('time') || (depth > 0 && isNamed))
   )
-}
-
-function templateLayout(pattern: RegExp): LineLayout {
-  const named = new RegExp(`${pattern.source}|`).exec('')?.groups ?? {}
-  const groups = Object.keys(named)
-  const read: LineLayout['read'] = (text) => {
-    const found = pattern.exec(text)
-    return found && groups.map((name) => found.groups?.[name])
-  }
-  return { groups, read, isEnvelope: false, isLast: false, heads: [] }
 }

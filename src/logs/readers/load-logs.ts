@@ -3,8 +3,13 @@ import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
 import { FieldVariables } from '../features/field-variables.ts'
 import { LogBuilder } from '../features/log-builder.ts'
-import type { SkippedLines } from '../features/log-report.ts'
-import { LOG_CLASSES, type LogClass, type LogSet, membersOf } from '../features/log-set.ts'
+import {
+  LOG_CLASSES,
+  type LogClass,
+  type LogSet,
+  membersOf,
+  type SkippedLines,
+} from '../features/log-set.ts'
 import { DividedLogs, type Division } from './divided-logs.ts'
 import { LogTemplates, TemplateMatcher } from './drain/log-templates.ts'
 import { mineInputs } from './drain/mine-log-templates.ts'
@@ -32,7 +37,7 @@ export interface LogsToCompare {
  * - Lines of text in usual layouts: `2015-10-17 21:47:48,288 INFO [main] org.example.Peer: connected`. The
  *   event is the class and template of the message; numbers in it are state variables `<event> #2`, for
  *   the second wildcard of the template.
- * - Any text with a time at the start of lines, or as option `template` says.
+ * - Any text with a time at the start of lines.
  *
  * In text, a line that begins no message belongs to the message before it. An exception in a message or
  * its stack trace is an event too, `threw java.io.IOException: No space left`, once for each message,
@@ -117,12 +122,10 @@ export async function loadLogs(
   return built
 }
 
-/** Returns the name of a file without its folder. */
 function sourceOf({ name }: LogInput['files'][number]): string {
   return name.replace(/^.*[\\/]/, '')
 }
 
-/** @throws OptionError for one source that nothing divides, or for periods that something does */
 function periodsOf(logs: LogsToCompare | LogPaths, isDivided: boolean): LogsToCompare {
   if (!isPeriods(logs)) {
     if (isDivided) return { before: logs, after: [] }
@@ -145,7 +148,6 @@ function isPeriods(logs: LogsToCompare | LogPaths): logs is LogsToCompare {
   return typeof logs === 'object' && logs !== null && ('before' in logs || 'after' in logs)
 }
 
-/** @throws OptionError where all instances are of one class */
 function requireBoth({ counts }: LogSet, { splitAt, text }: Division): void {
   if (counts.before > 0 && counts.after > 0) return
   const all = counts.before + counts.after
@@ -172,7 +174,6 @@ async function namingOf(
   return new LogTemplates([])
 }
 
-/** @throws OptionError for a class whose logs gave no message */
 function requireMessages(
   logs: LogSet,
   logClass: LogClass,

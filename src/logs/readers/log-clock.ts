@@ -1,8 +1,7 @@
 import { OptionError } from '../../core/errors.ts'
 import { inMicros, unitBySize } from '../../traces/readers/span-times.ts'
-import type { LineBytes } from './line-bytes.ts'
+import type { LineBytes } from './line-plans.ts'
 
-/** The unit of times that are numbers. */
 export const TIME_UNITS = ['auto', 's', 'ms', 'us', 'ns'] as const
 export type TimeUnit = (typeof TIME_UNITS)[number]
 
@@ -31,7 +30,6 @@ export interface ClockOptions {
  */
 export class LogClock {
   readonly #patterns: readonly DatePattern[]
-  /** Lead of a time without a zone over UTC, in ms. */
   readonly #offset: number
   #usPerUnit: number
   #pattern: DatePattern
@@ -40,7 +38,7 @@ export class LogClock {
   #day = 0
   #lastOfDay = 0
   /** The second of the last time on a line, and what stands before its fraction and after it. */
-  #second = { head: viewOf(''), tail: viewOf(''), us: Number.NaN }
+  #second = { head: bytesOf(''), tail: bytesOf(''), us: Number.NaN }
 
   constructor({ timeZone, dateFormat, timeUnit }: ClockOptions) {
     this.#patterns = dateFormat === 'auto' ? KNOWN_PATTERNS : [datePattern(dateFormat)]
@@ -82,8 +80,8 @@ export class LogClock {
   /** Works as `text`, for a time on a line. If it lies in the same second as the last, only the fraction is read. */
   onLine(line: LineBytes, from: number, to: number): number {
     const { head, tail, us } = this.#second
-    const first = from + head.byteLength
-    const last = to - tail.byteLength
+    const first = from + head.length
+    const last = to - tail.length
     if (first > from && first < last && line.has(head, from) && line.has(tail, last)) {
       const fractionUs = line.number(first, last) * (FRACTION_US[last - first] ?? Number.NaN)
       if (fractionUs >= 0) return us + fractionUs
@@ -91,7 +89,7 @@ export class LogClock {
     const text = line.text(from, to)
     const [, own = '', rest = ''] = ISO_TIME.exec(text) ?? []
     const secondUs = this.text(own.slice(0, -1) + rest)
-    this.#second = { head: viewOf(own), tail: viewOf(rest), us: secondUs }
+    this.#second = { head: bytesOf(own), tail: bytesOf(rest), us: secondUs }
     return this.text(text)
   }
 
@@ -121,8 +119,8 @@ export class LogClock {
   }
 }
 
-function viewOf(ascii: string): DataView {
-  return new DataView(Uint8Array.from(ascii, (char) => char.charCodeAt(0)).buffer)
+function bytesOf(ascii: string): Uint8Array<ArrayBufferLike> {
+  return Uint8Array.from(ascii, (char) => char.charCodeAt(0))
 }
 
 /** Microseconds of a digit at the end of a fraction, by its length. */
@@ -132,7 +130,6 @@ const ISO_TIME = /^([\d-]{10}.[\d:]{8}[.,])\d+(.*)$/
 
 const LEAST_EPOCH = 1e8
 
-/** Returns the midnight of a day in UTC; NaN for days that are not in the calendar. */
 function dayMs(year: number, month: number, day: number): number {
   const ms = Date.UTC(year, month - 1, day)
   const date = new Date(ms)
@@ -151,11 +148,9 @@ function zoneOffset(zone: string): number {
   return sign === '-' ? -ms : ms
 }
 
-/** Date and time of day as written; parts that were not written are missing. */
 export type DateFields = NonNullable<ReturnType<typeof fieldsOf>>
 
 export interface DatePattern {
-  /** A regular expression without groups. */
   readonly source: string
   readonly hasZone: boolean
   /** Reads the fields of a date, `undefined` if `text` is not written this way. */
@@ -199,7 +194,6 @@ const LETTERS: Readonly<Record<string, readonly [group: string, source: string]>
 /** Letter run, quoted text, fraction with the character before it, white space, or the rest. */
 const PARTS = /'([^']*)'|[.,]S+|([yMdEHhamsSZ])\2*|\s+|[\s\S]/g
 
-/** Format of times in zerolog's console output. */
 const KITCHEN = 'h:mma'
 
 /**

@@ -1,11 +1,12 @@
 import { memoized, remembered } from '../../core/remembered.ts'
 import { isJsonObject } from '../../traces/readers/json-values.ts'
 import { otlpAttributes, otlpValue } from '../../traces/readers/otlp-values.ts'
-import type { Level } from '../features/features.ts'
 import type { LogField } from '../features/field-variables.ts'
+import type { Level } from '../features/log-set.ts'
 import { levelOf, type Role, roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
 import type { ReadSettings } from './log-read-options.ts'
+import type { Pair } from './logfmt.ts'
 
 /** Context that tells streams of lines in one file apart. */
 const STREAMS: ReadonlySet<string> = new Set(['service', 'pod', 'container', 'stream'])
@@ -21,7 +22,6 @@ interface DraftRole {
 /** Several numbers, as nginx lists those of a request that was tried again; none is `-`. */
 const NUMBERS = /^(?:-|\d+(?:\.\d+)?)(?:(?:, ?| : )(?:-|\d+(?:\.\d+)?))+$/
 const MAX_DEPTH = 6
-/** A longer text in a field is not read as JSON. */
 const MAX_NESTED = 1 << 16
 
 /** Roles of fields, by their paths and by the given settings. */
@@ -48,7 +48,6 @@ const rolesOf = remembered(({ time, name, value, instance }: ReadSettings) =>
   }),
 )
 
-/** Content of one message. */
 export interface LogRecord {
   readonly line: number
   readonly timeUs: number
@@ -77,24 +76,19 @@ export class LogDraft {
   level: Level | undefined
   logger: string | undefined
   instance: string | undefined
-  /** Kind of message, or its text. */
   name: string | undefined
   isText = false
   value: unknown
   readonly fields: LogField[] = []
   /** Further text of a message that has a name. */
   said: string | undefined
-  /** Text of an exception, maybe with its stack. */
   thrown: string | undefined
   thrownType: string | undefined
   thrownMessage: string | undefined
   /** Whether the part read last has no time of its own. */
   isTimeless = false
-  /** Whether it ends in a form that is not known. */
   isHalf = false
-  /** Content of a line that begins no message, without its wrapping, and its stream. */
   inner: { readonly text: string; readonly stream: string } | undefined
-  /** Stream that it belongs to, of those mixed here. */
   stream = ''
   isPartial = false
   /** Whether the last layer holds a carried line and no message of its own. */
@@ -150,6 +144,10 @@ export class LogDraft {
     if (list.length === 0) return
     this.#plain(path, Number(list.reduce((sum, one) => sum + one, 0).toPrecision(12)))
     this.#plain(`${path}.count`, list.length)
+  }
+
+  pairs(pairs: readonly Pair[]): void {
+    for (const [key, value] of pairs) this.field(key, value)
   }
 
   field(path: string, value: unknown): void {
@@ -219,15 +217,13 @@ export class LogDraft {
     return named === undefined ? line : undefined
   }
 
-  /** Completes the message: in free text, a value is a field like others. */
-  end(): void {
-    if (this.value === undefined || !this.isText || this.#settings.value !== 'value') return
-    this.fields.push(['value', String(this.value)])
-    this.value = undefined
-  }
-
-  /** Returns the message that it holds, by the first line of its text. */
+  /** Completes the message, and returns it by the first line of its text. */
   record(line: number, timeUs: number): LogRecord {
+    // In free text, a value is a field like others.
+    if (this.value !== undefined && this.isText && this.#settings.value === 'value') {
+      this.fields.push(['value', String(this.value)])
+      this.value = undefined
+    }
     const { instance, isText, name: text = '', level, logger = '', stream, fields, value } = this
     const component = classOf(logger)
     const end = isText ? text.indexOf('\n') : -1
@@ -259,7 +255,6 @@ export class LogDraft {
 /** A year, or seconds since 1970; behind a point digits are a fraction. */
 const HAS_DATE = /^[^.,]*\d{4}|^\w+, \d|^\d{6} /
 
-/** Returns the requested path, without its query: `GET /cart`. */
 function requestOf(verb: string | undefined, path: string | undefined): string | undefined {
   if (path === undefined) return undefined
   const route = path.replace(/ HTTP\/[\d.]+$/, '').replace(/[?#].*/s, '')

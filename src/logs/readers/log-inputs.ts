@@ -10,23 +10,17 @@ export type LogPaths = TraceSource | readonly TraceSource[]
 
 /** Input of one path: a file, or all files below a directory. */
 export interface LogInput {
-  /** The path, without a slash at its end. */
   readonly id: string
   readonly files: readonly OpenableSource[]
-  /** Whether the user named this file, rather than its directory. */
   readonly isFile: boolean
 }
 
 export async function logInputs(paths: LogPaths): Promise<readonly LogInput[]> {
-  const inputs: LogInput[] = []
-  for (const source of [paths].flat() as TraceSource[]) {
-    const input = await inputOf(source)
-    if (inputs.some(({ id }) => id === input.id)) {
-      throw new OptionError('paths', input.id, 'each file and directory once')
-    }
-    inputs.push(input)
-  }
-  return inputs
+  const inputs = await Promise.all(([paths].flat() as TraceSource[]).map(inputOf))
+  const ids = inputs.map(({ id }) => id)
+  const twice = ids.find((id, i) => ids.indexOf(id) < i)
+  if (twice === undefined) return inputs
+  throw new OptionError('paths', twice, 'each file and directory once')
 }
 
 async function inputOf(source: TraceSource): Promise<LogInput> {

@@ -1,4 +1,4 @@
-import { FlowdeltaError, OptionError } from '../../core/errors.ts'
+import { FlowdeltaError } from '../../core/errors.ts'
 import {
   custom,
   defineOptions,
@@ -41,7 +41,7 @@ export const LOG_READ_OPTIONS = defineOptions({
     flag: 'format <name>',
   }),
   instance: optionalText(
-    "Field, OTLP attribute or template group that names a message's instance, or 'path' for its file or directory",
+    "Field or OTLP attribute that names a message's instance, or 'path' for its file or directory",
     'instance <field>',
   ),
   window: optionalText(
@@ -85,15 +85,6 @@ export const LOG_READ_OPTIONS = defineOptions({
     expected: 'an object { time, name, value }',
     parse: logFields,
   }),
-  template: custom<RegExp | string | readonly (RegExp | string)[] | null>({
-    default: null,
-    sentence:
-      'Regular expressions for lines of text, with groups time and name or message; component, value and instance are optional, others are numbers',
-    accepts: (value) =>
-      value === null ||
-      [value].flat().every((one) => typeof one === 'string' || one instanceof RegExp),
-    expected: 'a regular expression, or a list of them',
-  }),
   templates: custom<'mined' | 'none' | LogTemplates | null>({
     default: null,
     sentence:
@@ -130,30 +121,21 @@ export function readSettings(given: LogReadOptions) {
   const options = readOptions(LOG_READ_OPTIONS, given)
   const { format, templates, timeZone, dateFormat, timeUnit, waits, badIf, window } = options
   const fields = readOptions(LOG_FIELD_OPTIONS, options.fields, 'fields.')
-  const template = templatesOf(options.template)
-  if (template.length > 0 && format !== 'auto' && format !== 'text') {
-    throw new OptionError('format', format, "'text', which `template` is for")
-  }
-  const grouped = template.some(({ source }) => source.includes('(?<instance>'))
-  const instance = options.instance ?? (grouped ? 'instance' : 'path')
+  const instance = options.instance ?? 'path'
   const division = readDivision(options)
   const settings = {
     timeZone,
     dateFormat,
     timeUnit,
-    template,
-    format: template.length > 0 ? 'text' : format,
-    /** The field, `undefined` for the path. */
+    format,
     instance: instance === 'path' ? undefined : instance,
     division,
     /** Whether each path is a log of its own, whatever windows it is cut into. */
     isByPath: options.instance === 'path',
-    /** Keys that instances go by, which texts may have. */
     asked: [
       ...(instance === 'path' ? [] : [instance]),
       ...(division?.badIf ?? []).map(({ attribute }) => attribute),
     ],
-    /** Whether the time before each message is a variable. */
     hasWaits: waits === 'always' || (waits === 'auto' && badIf !== null && window === null),
     /** The fields of times and names, `null` for those that are usual. */
     time: fields.time,
@@ -168,35 +150,10 @@ export function readSettings(given: LogReadOptions) {
   return settings
 }
 
-function templatesOf(template: Required<LogReadOptions>['template']): readonly RegExp[] {
-  return ([template ?? []].flat() as (RegExp | string)[]).map((given) => {
-    const { source, flags } = typeof given === 'string' ? { source: given, flags: '' } : given
-    let compiled: RegExp
-    try {
-      // With these flags a match would begin where that of the previous line ended.
-      compiled = new RegExp(source, flags.replace(/[gy]/g, ''))
-    } catch (error) {
-      const wanted = `a regular expression that JavaScript can read: ${(error as Error).message}`
-      throw new OptionError('template', given, wanted)
-    }
-    const has = (group: string) => source.includes(`(?<${group}>`)
-    const isNamed = has('name') || has('message')
-    if (has('time') && isNamed) return compiled
-    const missing = isNamed ? 'a group (?<time>…)' : 'a group (?<name>…) or (?<message>…)'
-    throw new OptionError('template', given, `a regular expression with ${missing}`)
-  })
-}
-
-const ROLES: readonly string[] = ['time', 'name', 'value']
-
-/** Reads `time=ts,name=msg,value=latency`: which fields of records hold what. */
 function logFields(given: string): LogFields {
   const pairs = given.split(',').map((pair) => pair.split('=', 2).map((part) => part.trim()))
-  const wrong = pairs.find(([role = '', field = '']) => !ROLES.includes(role) || field === '')
+  const wrong = pairs.find(([role = '', field = '']) => !(role in LOG_FIELD_OPTIONS) || !field)
   if (wrong === undefined) return Object.fromEntries(pairs)
-  throw new FlowdeltaError(
-    `${JSON.stringify(wrong.join('='))} is none of time=FIELD, name=FIELD, value=FIELD.`,
-    {},
-    'option',
-  )
+  const message = `${JSON.stringify(wrong.join('='))} is none of time=FIELD, name=FIELD, value=FIELD.`
+  throw new FlowdeltaError(message, {}, 'option')
 }

@@ -1,15 +1,19 @@
-import { getOrInsert } from '../../core/entries.ts'
 import { describePlace, type OptionAdvice } from '../../core/errors.ts'
 import { memoized } from '../../core/remembered.ts'
 import { grouped } from '../../core/words.ts'
-import type { FieldVariables, LogField } from '../features/field-variables.ts'
+import type { EventFields, FieldVariables, LogField } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
-import type { SkippedLines } from '../features/log-report.ts'
-import type { LogClass } from '../features/log-set.ts'
+import type { LogClass, SkippedLines } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
 import { type TemplateMatcher, templateName } from './drain/log-templates.ts'
-import type { LineBytes } from './line-bytes.ts'
-import { type LinePlan, recordOf, type Said, valueIn } from './line-plans.ts'
+import {
+  type LineBytes,
+  type LinePlan,
+  recordOf,
+  type Said,
+  type Span,
+  valueIn,
+} from './line-plans.ts'
 import type { LogRecord } from './log-draft.ts'
 
 export type Taker = (line: LineBytes, timeUs: number, value: number | undefined) => void
@@ -27,7 +31,6 @@ export interface LogSink {
   countLines(count: number): void
 }
 
-/** Returns a sink that only looks at messages. */
 export function onlyMessages(record: LogSink['record']): LogSink {
   return { record, skip() {}, skipFile() {}, countLines() {} }
 }
@@ -47,7 +50,6 @@ export const SKIPPED = {
   noInstance: 'does not say which instance it is of',
   noNumber: 'has a value that is no number',
   noTemplate: 'is text that no template matches',
-  notMatched: 'is matched by no expression of `template`',
   broken: 'is not in the format of its file',
   unread: 'is in no form that is known',
   half: 'ends in no form that is known',
@@ -55,17 +57,14 @@ export const SKIPPED = {
 } as const
 
 const ADVICE: Readonly<Record<string, string>> = {
-  [SKIPPED.beforeFirst]:
-    'Say how times are written with `dateFormat`, or how lines are made with `template`',
+  [SKIPPED.beforeFirst]: 'Say how times are written with `dateFormat`',
   [SKIPPED.noTime]:
     'Name the field of times with `fields.time`, or say how they are written with `dateFormat`',
   [SKIPPED.noName]: 'Name the field of names with `fields.name`',
   [SKIPPED.noInstance]: 'Name a field that lines have with `instance`',
   [SKIPPED.noNumber]: 'Name a field of numbers with `fields.value`',
   [SKIPPED.noTemplate]: 'Mine templates from these logs too, and give them as `templates`',
-  [SKIPPED.notMatched]: 'Add an expression for them to `template`',
-  [SKIPPED.unread]:
-    'Say how times are written with `dateFormat`, or how lines are made with `template`',
+  [SKIPPED.unread]: 'Say how times are written with `dateFormat`',
   [SKIPPED.broken]: 'Look at the line, or give another `format`',
 }
 
@@ -92,14 +91,14 @@ export function isLost(reason: string): boolean {
   return reason !== SKIPPED.continuation && reason !== SKIPPED.half
 }
 
+type KindOfMessage = Pick<LogRecord, 'name' | 'isText' | 'component' | 'value'>
+
 interface WriterOptions {
   readonly builder: LogBuilder
   readonly fields: FieldVariables
   /** Rule for the instance of a message, if the path or a field is not enough. */
   readonly divided?: DividedLogs | undefined
-  /** The path, where `divided` asks for it. */
   readonly id?: string
-  /** The file, where its messages are to say so. */
   readonly source?: string
   readonly logClass: LogClass
   readonly file: string
@@ -109,10 +108,23 @@ interface WriterOptions {
   readonly matcher: TemplateMatcher | undefined
 }
 
+interface Kind {
+  readonly code: number
+  readonly fields: EventFields
+  /** States of the masks of the text, −1 for those without. */
+  readonly states: readonly number[]
+}
+
+interface Message extends Pick<LogRecord, 'timeUs' | 'value' | 'level'> {
+  readonly instance: number
+  readonly keys: readonly string[]
+  readonly valueAt: (i: number) => LogField[1]
+  readonly numberAt: (i: number) => number
+}
+
 /** Hands the content of one file on to a `LogBuilder`. */
 export class LogWriter implements LogSink {
   readonly #options: WriterOptions
-  readonly #instances = new Map<string, number>()
 
   constructor(options: WriterOptions) {
     this.#options = options
@@ -129,52 +141,39 @@ export class LogWriter implements LogSink {
       return (line, timeUs, value) => this.record(recordOf(plan, line, { timeUs, value }))
     }
     const [start] = said.at ?? [0]
-    const numbers = free.flatMap(([from, to], i) => {
-      const code = kind.states[i] ?? -1
-      return code < 0 ? [] : [{ from: start + from, to: start + to, code }]
-    })
     // Without a template, digits tell names apart.
     const isOneName = kind.hasTemplate || said.at === undefined
     const isOfPath = pathInstance >= 0 || record.instance === undefined
     const keys = record.fields.map(([key]) => key)
     let current: LineBytes
     const valueAt = (i: number) => valueIn(current, plan.fields[i] as Said)
+    const numberAt = (i: number) => {
+      const [from, to] = free[i] as Span
+      return current.number(start + from, start + to)
+    }
     return (line, timeUs, value) => {
       const instance = isOfPath ? pathInstance : this.#instanceCode(String(valueIn(line, whose)))
       const own = isOneName ? kind : kindOf(String(valueIn(line, said)))
-      if (own === undefined || instance < 0) {
-        this.record(recordOf(plan, line, { timeUs, value }))
-        return
-      }
-      this.#log(own, instance, { timeUs, value, level: record.level })
-      for (const { from, to, code } of numbers) {
-        this.#options.builder.state(instance, code, timeUs, line.number(from, to))
-      }
-      if (keys.length === 0) return
       current = line
-      this.#options.fields.take(own.fields, keys, { instance, timeUs, valueAt })
+      if (own === undefined || instance < 0) this.record(recordOf(plan, line, { timeUs, value }))
+      else this.#put(own, { instance, timeUs, value, level: record.level, keys, valueAt, numberAt })
     }
   }
 
   record(record: LogRecord): void {
-    const { timeUs, fields } = record
-    const { builder, source } = this.#options
+    const { timeUs, fields, line, name } = record
+    const { source } = this.#options
     const kind = this.#kindOf(record)
     const instance = kind === undefined || Number.isNaN(timeUs) ? -1 : this.#instanceOf(record)
     if (kind === undefined || instance < 0) {
       const reason = kind === undefined ? SKIPPED.noTemplate : SKIPPED.noInstance
-      this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : reason, record.line, record.name)
+      this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : reason, line, name)
       return
     }
-    this.#log(kind, instance, record)
-    for (const [i, code] of kind.states.entries()) {
-      if (code >= 0) builder.state(instance, code, timeUs, Number(kind.values[i]))
-    }
     const all = source === undefined ? fields : [...fields, ['source', source] as const]
-    if (all.length === 0) return
     const keys = all.map(([key]) => key)
     const valueAt = (i: number) => (all[i] as LogField)[1]
-    this.#options.fields.take(kind.fields, keys, { instance, timeUs, valueAt })
+    this.#put(kind, { ...record, instance, keys, valueAt, numberAt: (i) => Number(kind.values[i]) })
   }
 
   skip(reason: string, line: number, text: string, count = 1): void {
@@ -190,23 +189,20 @@ export class LogWriter implements LogSink {
     this.#options.builder.notes.lines += count
   }
 
-  #log(
-    { code }: { readonly code: number },
-    instance: number,
-    { timeUs, value, level }: Pick<LogRecord, 'timeUs' | 'value' | 'level'>,
-  ): void {
-    const { builder } = this.#options
-    if (value === undefined) builder.event(instance, code, timeUs, level)
-    else builder.state(instance, code, timeUs, value)
+  #put(kind: Kind, message: Message): void {
+    const { builder, fields } = this.#options
+    const { instance, timeUs, value, level, keys, numberAt } = message
+    if (value === undefined) builder.event(instance, kind.code, timeUs, level)
+    else builder.state(instance, kind.code, timeUs, value)
+    for (let i = 0; i < kind.states.length; i++) {
+      const code = kind.states[i] as number
+      if (code >= 0) builder.state(instance, code, timeUs, numberAt(i))
+    }
+    if (keys.length > 0) fields.take(kind.fields, keys, message)
   }
 
   /** Returns the variables that messages of a kind belong to; undefined for text that no template has. */
-  #kindOf({
-    name,
-    isText,
-    component,
-    value,
-  }: Pick<LogRecord, 'name' | 'isText' | 'component' | 'value'>) {
+  #kindOf({ name, isText, component, value }: KindOfMessage) {
     const { builder, matcher } = this.#options
     const { match, values = [] } = (isText && matcher?.match(component, name)) || {}
     if (isText && matcher !== undefined && match === undefined) return undefined
@@ -238,7 +234,6 @@ export class LogWriter implements LogSink {
   }
 
   #instanceCode(id: string): number {
-    const { builder, logClass } = this.#options
-    return getOrInsert(this.#instances, id, () => builder.instanceCode(logClass, id))
+    return this.#options.builder.instanceCode(this.#options.logClass, id)
   }
 }

@@ -1,11 +1,14 @@
 import { TraceFormatError } from '../../core/errors.ts'
 import { beginning } from '../../core/words.ts'
+import { QualityLog } from '../../traces/quality.ts'
+import { CsvRows } from '../../traces/readers/csv-rows.ts'
+import { JsonElements } from '../../traces/readers/json-elements.ts'
+import { isJsonObject, type JsonObject } from '../../traces/readers/json-values.ts'
 import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
 import { closeChunks, type OpenableSource } from '../../traces/trace-source.ts'
-import { columnNames, delimiterOf, hasColumn, readCsvLog } from './csv-log.ts'
+import { roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
-import { holdsRecords, readJsonRecords } from './json-records.ts'
-import { endOfLine, LineBytes } from './line-bytes.ts'
+import { endOfLine, LineBytes } from './line-plans.ts'
 import { BEGINS_WITH_PAIR, LineReader } from './line-reader.ts'
 import { LogClock } from './log-clock.ts'
 import { LOG_FORMATS, type LogFormat, type ReadSettings } from './log-read-options.ts'
@@ -34,7 +37,6 @@ export async function readLogFile(
   await readInFormat(format, { name: source.name, chunks, sink }, { settings, head })
 }
 
-/** Whether a file has free text, by its beginning. */
 export async function hasFreeText(
   source: OpenableSource,
   settings: ReadSettings,
@@ -59,7 +61,6 @@ async function opened(source: OpenableSource, settings: ReadSettings) {
   return { bytes, head, chunks, format, isEmpty: head.trim() === '' }
 }
 
-/** Reads a file in its format. Each file has a clock of its own, because files may differ. */
 async function readInFormat(
   format: LogFormat,
   file: LogFile,
@@ -79,8 +80,8 @@ function unknownFormat(head: string, file: string): TraceFormatError {
   return new TraceFormatError(
     `This is in no log format that is known; it begins ${beginning(head)}`,
     { file },
-    `Known formats are ${LOG_FORMATS.join(', ')}. If it is one of these, name it with \`format\`; if lines begin with a time in another form, say how it is written with \`dateFormat\`; for other lines, give a \`template\``,
-    { format: null, dateFormat: null, template: null },
+    `Known formats are ${LOG_FORMATS.join(', ')}. If it is one of these, name it with \`format\`; if lines begin with a time in another form, say how it is written with \`dateFormat\``,
+    { format: null, dateFormat: null },
   )
 }
 
@@ -196,4 +197,154 @@ function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
     at += piece.length
   }
   return whole
+}
+
+const DELIMITERS = [',', ';', '\t']
+
+/** Returns the delimiter that divides a header line into most columns. */
+export function delimiterOf(header: string): string {
+  const columns = (delimiter: string) => header.split(delimiter).length
+  return DELIMITERS.reduce((best, next) => (columns(next) > columns(best) ? next : best))
+}
+
+/** @throws TraceFormatError for a row that does not end */
+export async function readCsvLog(
+  { sink, name, chunks }: LogFile,
+  reader: LineReader,
+  head: string,
+): Promise<void> {
+  const delimiter = delimiterOf(head.split('\n', 1)[0] ?? '')
+  let header: readonly string[] | undefined
+  let last = 0
+  const rows = new CsvRows(delimiter, (fields, line) => {
+    last = line
+    if (header === undefined) {
+      header = columnNames(fields)
+      return
+    }
+    const text = () => fields.join(delimiter)
+    if (fields.length !== header.length) sink.skip(SKIPPED.broken, line, text())
+    else {
+      reader.object(Object.fromEntries(header.map((key, i) => [key, fields[i]])), { line, text })
+    }
+  })
+  for await (const chunk of chunks) {
+    const endless = rows.push(chunk)
+    if (endless === undefined) continue
+    throw new TraceFormatError(
+      'A row is longer than 16 MB',
+      { file: name, line: endless },
+      'Close the quoted field in it',
+    )
+  }
+  const open = rows.end()
+  if (open !== undefined) sink.skip(SKIPPED.broken, open, 'the file ends within a quoted field')
+  sink.countLines(Math.max(last, open ?? 0))
+}
+
+/** Returns the names of columns, without the zone that Azure puts behind `TimeGenerated [UTC]`. */
+export function columnNames(fields: readonly string[]): readonly string[] {
+  return fields.map((field) => field.replace(/^\uFEFF|"| \[\w+\]"?$/g, '').trim())
+}
+
+/** Whether there are columns for the time and the event, by their names or by the options. */
+export function hasColumn(
+  header: readonly string[],
+  wanted: 'time' | 'name',
+  settings: ReadSettings,
+): boolean {
+  const given = settings[wanted]?.toLowerCase()
+  if (given !== undefined) return header.some((column) => column.toLowerCase() === given)
+  const roles = header.map((column) => roleOf(column).role)
+  return wanted === 'time'
+    ? roles.includes('time')
+    : roles.some((role) => role !== undefined && SAYS_WHAT.has(role))
+}
+
+const SAYS_WHAT = new Set(['event', 'message', 'line', 'name', 'path'])
+
+/**
+ * Names of lists that hold records, in answers of Loki, CloudWatch, Azure and Elasticsearch and in exports of
+ * OpenTelemetry; what stands around a list and says where it is from belongs to each of its records.
+ */
+const LISTS = (
+  'resourceLogs resource_logs scopeLogs scope_logs instrumentationLibraryLogs logRecords log_records ' +
+  'records events logEvents entries logs hits data result results streams values tables rows items'
+).split(' ')
+const IS_LIST = new Set(LISTS)
+const AROUND = ['resource', 'stream', 'labels', 'logStream', 'logStreamName'] as const
+
+/** Reads records of JSON: a list, one object around lists, or several objects, on however many lines. */
+export async function readJsonRecords(
+  { name: file, chunks, sink }: LogFile,
+  reader: LineReader,
+): Promise<void> {
+  const quality = new QualityLog()
+  const elements = new JsonElements({
+    file,
+    quality,
+    lost: 'span skipped',
+    cutAt: [...LISTS, ''],
+    onElement: ({ value, line }) => {
+      for (const record of recordsIn(value)) {
+        reader.object(record, { line, text: () => JSON.stringify(record) })
+      }
+    },
+  })
+  let lines = 0
+  for await (const chunk of chunks) {
+    elements.push(chunk)
+    for (const byte of chunk) if (byte === 10) lines++
+  }
+  elements.end()
+  const { issues } = quality.finish(0)
+  for (const { place, message } of issues) sink.skip(SKIPPED.broken, place.line ?? 0, message)
+  sink.countLines(lines)
+}
+
+export function holdsRecords(value: object): boolean {
+  return Array.isArray(value) || listIn(value as JsonObject) !== undefined
+}
+
+function* recordsIn(value: unknown, around: JsonObject = {}): Generator<JsonObject> {
+  if (Array.isArray(value)) {
+    for (const one of value) yield* recordsIn(one, around)
+    return
+  }
+  if (!isJsonObject(value)) return
+  const key = listIn(value)
+  if (key === undefined) {
+    yield { ...around, ...value }
+    return
+  }
+  const known: Record<string, unknown> = { ...around }
+  for (const name of AROUND) if (name in value) known[name] = value[name]
+  const { [key]: list, columns } = value
+  if (isJsonObject(list)) yield* recordsIn(list, known)
+  else if (key === 'values') yield* (list as unknown[]).map((entry) => lokiRecord(entry, known))
+  else if (key === 'rows' && Array.isArray(columns)) {
+    for (const row of list as unknown[][]) {
+      yield Object.fromEntries(row.map((cell, i) => [String(columns[i]?.name ?? columns[i]), cell]))
+    }
+  } else yield* recordsIn(list, known)
+}
+
+function listIn(value: JsonObject): string | undefined {
+  const keys = Object.keys(value)
+  const key = keys.find((one) => IS_LIST.has(one) && holdsObjects(value[one]))
+  // An object with a time is a record, whatever lists it has.
+  return key === undefined || keys.some((one) => roleOf(one).role === 'time') ? undefined : key
+}
+
+function holdsObjects(value: unknown): boolean {
+  if (isJsonObject(value)) return listIn(value) !== undefined
+  return Array.isArray(value) && value.length > 0 && typeof value[0] === 'object'
+}
+
+/** Returns a record of Loki: the time in nanoseconds, the line, and maybe further labels. */
+function lokiRecord(entry: unknown, around: JsonObject): JsonObject {
+  const [time, line, labels] = entry as unknown[]
+  const { stream, ...rest } = around
+  const own = isJsonObject(stream) ? stream : {}
+  return { ...rest, ...own, ...(isJsonObject(labels) ? labels : {}), time, line }
 }

@@ -1,7 +1,5 @@
-/** An exception, an error or a panic that somebody tells of. */
 export interface Thrown {
   readonly className: string
-  /** `''` if it has none. */
   readonly message: string
 }
 
@@ -50,7 +48,6 @@ interface Followed {
 
 /** Follows the lines after a message and finds the exceptions in them by the form of stack traces. */
 export class StackFollower {
-  /** Line before the first frame of a stack, which may name the thrown exception. */
   #before = ''
   /** Language of a stack of which more lines are awaited. */
   #open: 'Python' | 'Go' | undefined
@@ -102,7 +99,6 @@ export class StackFollower {
     return { isStack }
   }
 
-  /** Ends the followed message: later lines belong to no stack in it. */
   close(): void {
     this.#open = undefined
   }
@@ -135,13 +131,11 @@ export function mayBeThrown(text: string): boolean {
   return MENTION.test(text)
 }
 
-/** Returns the exception that a line begins with, if it can be the first line of a stack trace. */
 function thrownAtStart(line: string): Thrown | undefined {
   const found = firstOf(BEGINNINGS, line)
   return found === undefined ? undefined : (lastMentioned(found.message) ?? found)
 }
 
-/** Returns the exception that an error's text names. */
 export function thrownIn(text: string): Thrown {
   const found = thrownAtStart(text) ?? firstOf(CANDIDATES, text)
   return found !== undefined && isType(found) ? found : { className: 'error', message: text.trim() }

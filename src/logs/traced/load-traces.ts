@@ -63,7 +63,6 @@ export function loadTraces(
   return loadWith(files, options, readTracedLogs)
 }
 
-/** Fields with these endings, letters only, hold ids: `trace_id`, `TraceID`, `dd.trace_id`, `spanId`. */
 const ID_FIELDS = { trace: 'traceid', span: 'spanid' } as const
 /** Ids within a line of text: `TraceID: 4bf9…`, `[trace_id=4bf9… span_id=00f0…]`. */
 const ID_TEXTS = {
@@ -133,7 +132,6 @@ function statementOf(record: LogRecord): string {
   return statementKey(level, source, isText ? masked(said).text : name)
 }
 
-/** Returns all names of the place that a record is from, a line each. */
 function placesOf(
   { fields = [], of = fields, origin = '', instance = '' }: LogRecord,
   file: string,

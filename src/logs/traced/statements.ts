@@ -4,7 +4,6 @@ import { type SpanLogs, statementParts } from '../../traces/log-records.ts'
 import { DrainTree, tokensOf } from '../readers/drain/log-templates.ts'
 
 export interface Statement {
-  /** `error`; empty where records say none. */
   readonly level: string
   /** Class or service that logs it, with the line where that is known: `ContactsServiceImpl#34`. */
   readonly source: string
@@ -13,10 +12,8 @@ export interface Statement {
 
 type Logged = Pick<SpanLogs, 'statements'>
 
-/** A line of code behind a class. */
 const LINE = /#\d+$/
 
-/** One statement while its name is not known yet. */
 interface Known {
   readonly key: string
   readonly level: string
@@ -76,7 +73,6 @@ export function nameStatements(
   }
 }
 
-/** Whether two lines of one class log the same. */
 function isSameText(one: Known, other: Known): boolean {
   return (
     one.level === other.level &&

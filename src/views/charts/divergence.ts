@@ -8,7 +8,7 @@ import {
   strongestDifference,
   type VariableDivergence,
 } from '../../logs/divergence/find-divergence.ts'
-import { featureText } from '../../logs/features/features.ts'
+import { featureText } from '../../logs/features/log-set.ts'
 import { plainAxis } from './axes.ts'
 import { bars, colorBy, distinctTexts } from './builders.ts'
 import { defineChart, framedChart, mostDrawn, PALETTE } from './chart-frame.ts'

@@ -14,8 +14,13 @@ import type {
   FeatureTest,
   VariableDivergence,
 } from '../../logs/divergence/find-divergence.ts'
-import { featureText, type VariableKind } from '../../logs/features/features.ts'
-import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../../logs/features/log-set.ts'
+import {
+  featureText,
+  LOG_CLASSES,
+  type LogSet,
+  type VariableFeatures,
+  type VariableKind,
+} from '../../logs/features/log-set.ts'
 import {
   type Axis,
   linearDurationAxis,

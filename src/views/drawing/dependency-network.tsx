@@ -8,7 +8,7 @@ import {
   type AttentionNode,
   attentionTree,
 } from '../../logs/attention/focus-attention.ts'
-import { featureText } from '../../logs/features/features.ts'
+import { featureText } from '../../logs/features/log-set.ts'
 import { useInk } from './figure.tsx'
 import { layeredGraph, type PlacedBox } from './node-link.tsx'
 import { type Point, smoothPath, tenth } from './path.ts'

@@ -128,7 +128,6 @@ describe('what cannot be is refused', () => {
     [{ templates: 'some' }, "'mined', 'none'"],
     [{ timeUnit: 'min' }, "'auto', 's', 'ms', 'us' or 'ns'"],
     [{ fields: { when: 'x' } }, 'There is no option fields.when'],
-    [{ template: /(?<time>.)(?<name>.)/, format: 'csv' }, "Give 'text', which `template` is for."],
     [{ zone: 'UTC' }, 'There is no option zone'],
   ])('option %j', async (options, message) => {
     await expect(readText('x', options as LogReadOptions)).rejects.toThrow(message)

@@ -1,5 +1,4 @@
-import { EVENT_FEATURES, STATE_FEATURES } from '../../../src/logs/features/features.ts'
-import type { LogSet } from '../../../src/logs/features/log-set.ts'
+import { EVENT_FEATURES, type LogSet, STATE_FEATURES } from '../../../src/logs/features/log-set.ts'
 import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
 import type { LogReadOptions } from '../../../src/logs/readers/log-read-options.ts'
 

@@ -20,8 +20,9 @@ describe('logs of a class that give no message are an error that says why and wh
   })
 
   test('a format that files are not in', async () => {
-    await expect(loadLogs({ before: JSONL, after: [] }, { format: 'log4j' })).rejects.toThrow(
-      'a line stands before the first line with a time (2, as in a.jsonl:1). Say how times are written with `dateFormat`,',
+    const log = { name: 'a.log', bytes: 'started\nstopped\n' }
+    await expect(loadLogs({ before: log, after: [] }, { format: 'log4j' })).rejects.toThrow(
+      'a line stands before the first line with a time (2, as in a.log:1). Say how times are written with `dateFormat`.',
     )
   })
 

@@ -3,7 +3,6 @@ import { getOrInsert } from '../../../core/entries.ts'
 import { OptionError, requireArgument } from '../../../core/errors.ts'
 import { own, rowTable, Stage, type StageTable } from '../../../core/stage.ts'
 
-/** Messages of one form. */
 interface LogPattern {
   /** Writer of the message: a class, a service, `threw` and an exception; `''` if unknown. */
   readonly component: string
@@ -18,9 +17,7 @@ interface LogTemplate {
   readonly name: string
   /** Patterns that it matches; several if templates were merged. */
   readonly patterns: readonly LogPattern[]
-  /** Messages it was mined from. */
   readonly count: number
-  /** The first of them. */
   readonly example: string
 }
 
@@ -148,7 +145,6 @@ export function masked(text: string) {
   return { text: shown, values }
 }
 
-/** Returns the places in a text where masks match. */
 export function maskedSpans(text: string): [start: number, end: number][] {
   return Array.from(text.matchAll(MASK), ({ 0: found, index }) => [index, index + found.length])
 }
@@ -157,10 +153,8 @@ const MAX_KNOWN = 1 << 16
 const SHOWN = new RegExp(`<(?:${MASKS.map(([name]) => name).join('|')})>`, 'g')
 const PUNCTUATION = /[,;:.)\]}]*$/
 
-/** Placeholder where the messages of a template differ. */
 export const WILDCARD = '<*>'
 
-/** Returns the tokens of a text: what stands between white space. */
 export function tokensOf(text: string): string[] {
   const trimmed = text.trim()
   return trimmed === '' ? [] : trimmed.split(/\s+/)
@@ -170,7 +164,6 @@ export interface TemplateMatch {
   readonly name: string
   /** Wildcard that each value of the masked text stands for, 0 for none with a number. */
   readonly wildcards: readonly number[]
-  /** Codes of the state variables, parallel to `wildcards`; the caller sets them. */
   readonly states: number[]
 }
 
@@ -245,7 +238,6 @@ interface MessageGroup {
   readonly example: string
 }
 
-/** Number of first tokens that divide messages into groups. */
 const LEADING_TOKENS = 2
 /** Share of tokens that a message has in common with the group it joins. */
 const MIN_SIMILARITY = 0.5

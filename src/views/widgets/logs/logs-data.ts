@@ -4,9 +4,15 @@ import { tooltipText } from '../../../core/words.ts'
 import type { AttentionGraph } from '../../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
 import { Divergence, type VariableDivergence } from '../../../logs/divergence/find-divergence.ts'
-import { type Feature, VARIABLE_KINDS, type VariableKind } from '../../../logs/features/features.ts'
-import { LogReport } from '../../../logs/features/log-report.ts'
-import { LOG_CLASSES, LogSet, VariableFeatures } from '../../../logs/features/log-set.ts'
+import {
+  type Feature,
+  LOG_CLASSES,
+  LogReport,
+  LogSet,
+  VARIABLE_KINDS,
+  VariableFeatures,
+  type VariableKind,
+} from '../../../logs/features/log-set.ts'
 import { thinned } from '../../charts/ecdf-curves.ts'
 import { namesInPage } from '../../drawing/text.ts'
 

@@ -23,10 +23,10 @@ import type { VariableDivergence } from '../../../logs/divergence/find-divergenc
 import {
   type Feature,
   featureText,
+  type LogClass,
   VARIABLE_KINDS,
   type VariableKind,
-} from '../../../logs/features/features.ts'
-import type { LogClass } from '../../../logs/features/log-set.ts'
+} from '../../../logs/features/log-set.ts'
 import { logVariableChart } from '../../charts/logs.ts'
 import { Button, Choice, StateCode, useMarkKeys } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
