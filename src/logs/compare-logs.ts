@@ -102,7 +102,6 @@ const stagesOf = remembered((_: LogSet) => new Map<string, unknown>())
 
 /** A comparison of two sets of logs, stage by stage. `compareLogs` makes it. */
 export class LogComparison extends columnarStage<{
-  /** Compared logs: the given ones, or the windows that they were cut into. */
   readonly logs: LogSet
   readonly whole: LogSet
   readonly options: LogComparisonOptions
@@ -118,7 +117,6 @@ export class LogComparison extends columnarStage<{
     )
   }
 
-  /** Statistics of the records of performance, if instances have several. */
   get records(): ReturnType<typeof metricRecords> {
     return metricRecords(this.whole, performanceMetric(this.whole, this.options.metric))
   }
@@ -173,12 +171,10 @@ export class LogComparison extends columnarStage<{
     return [...first, ...this.divergence.variables.filter((each) => !first.includes(each))]
   }
 
-  /** Checks whether the comparison is fair: lists everything that was not read or cannot be known, with advice. */
   warnings(): readonly LogWarning[] {
     return logWarnings(this)
   }
 
-  /** Returns the graphs to look at first, one row per graph. */
   table(): StageTable {
     return this.attention.table()
   }

@@ -104,10 +104,8 @@ function graphOf(network: DependencyNetwork, divergence: Divergence, isTime: boo
     return {
       name,
       t,
-      /** |t| as a share of the largest of all features of all variables of the kind: 0 to 1. */
       divergence: share,
       significant,
-      /** Contribution of the variable to the score; 0 for performance itself. */
       term: share * strength,
     }
   }
@@ -185,12 +183,10 @@ export interface AttentionPath {
   readonly path: readonly AttentionNode[]
 }
 
-/** Graphs to look at first, as found by `focusAttention`. */
 export class Attention extends columnarStage<{
   readonly options: AttentionOptions
   /** The highest score first, then in the order of features; those that share their denominator last. */
   readonly graphs: readonly AttentionGraph[]
-  /** Main result, if performance differs and depends on a variable that differs. */
   readonly headline: AttentionPath | null
 }>() {
   of(kind: VariableKind): readonly AttentionGraph[] {
@@ -218,7 +214,6 @@ export class Attention extends columnarStage<{
   }
 }
 
-/** Returns the spanning tree of a graph, depth first; what adds more to the score comes first. */
 export function attentionTree({ metric, nodes, edges }: AttentionGraph) {
   const links = edges
     .filter(({ inTree }) => inTree)

@@ -25,8 +25,12 @@ import {
   VARIABLE_KINDS,
   type VariableKind,
 } from '../features/log-set.ts'
-import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
-import { type PerformanceMetric, performanceMetric } from '../performance/performance-metric.ts'
+import {
+  instanceWeights,
+  type PerformanceMetric,
+  performanceMetric,
+  WEIGHT_OPTIONS,
+} from '../performance/performance-metric.ts'
 
 /**
  * Learns how variables depend on each other and on performance, in each period's logs: for each feature
@@ -148,7 +152,6 @@ function performanceTimes(
   return values.map((value, row) => (isShare ? value / runUs[row]! : value * runUs[row]!))
 }
 
-/** Returns the rows with a value, ascending by it; none of a constant column, which splits nothing. */
 function varyingOrder(values: Float64Array): Uint32Array {
   const present = Uint32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
   const order = ascendingOrder(values, present)
@@ -205,17 +208,14 @@ export const DEPENDENCY_OPTIONS = defineOptions({
 })
 export type DependencyOptions = OptionsOf<typeof DEPENDENCY_OPTIONS>
 
-/** Key of a network: a feature of all variables of a kind, in one class of logs. */
 export interface NetworkKey {
   readonly kind: VariableKind
   readonly class: LogClass
   readonly featureType: Feature
 }
 
-/** Dependencies of one kind of variables on each other and on performance, by one feature. */
 export type DependencyNetwork = Readonly<ReturnType<typeof learnNetwork>>
 
-/** A dependency between two variables of a network: one splits the tree of the other. */
 export type DependencyEdge = Readonly<DependencyNetwork['edges'][number]>
 
 /** A network of dependencies for each kind, feature and class, learned on first use; `learnDependencies` makes it. */
@@ -226,7 +226,6 @@ export class DependencyNetworks extends columnarStage<{
 }>() {
   readonly #known = new Map<string, DependencyNetwork>()
 
-  /** Number of instances of each class that are left out because they have no performance. */
   get leftOut(): Readonly<Record<LogClass, number>> {
     const { before, after } = membersOf(this.logs, this.metric.values)
     const { counts } = this.logs
@@ -264,7 +263,6 @@ function leastMass(minSplit: number, mass: number): number {
 
 interface TreeSplit {
   readonly predictor: number
-  /** Σ of weights of the node it splits: its number of instances where all count the same. */
   readonly mass: number
   readonly r2: number
 }
@@ -332,9 +330,7 @@ type TargetSums = NonNullable<ReturnType<typeof targetSums>>
 
 interface BestCut {
   readonly column: number
-  /** Values up to this one go left. */
   readonly lastLeft: number
-  /** Whether instances without a value go left: to the side with more weight. */
   readonly missingLeft: boolean
   readonly gain: number
   readonly cuts: number
@@ -480,7 +476,6 @@ function picked(values: Float64Array, members: Members): Float64Array {
   return Float64Array.from(members, (instance) => Number(values[instance]))
 }
 
-/** Returns Pearson's r² of a column and a target over some rows; 0 where either does not vary. */
 function explainedShare(
   values: Float64Array,
   pulls: Float64Array,

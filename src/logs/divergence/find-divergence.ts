@@ -18,8 +18,11 @@ import {
   type VariableFeatures,
   type VariableKind,
 } from '../features/log-set.ts'
-import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
-import { performanceMetric } from '../performance/performance-metric.ts'
+import {
+  instanceWeights,
+  performanceMetric,
+  WEIGHT_OPTIONS,
+} from '../performance/performance-metric.ts'
 
 /**
  * Finds differences between two sets of logs by Welch's t-test of every feature of every variable. Null hypothesis: the
@@ -63,7 +66,6 @@ function tester(logs: LogSet, weights: Float64Array | undefined) {
       t: test.statistic,
       df: test.df,
       p: Number.isFinite(test.statistic) || !test.tested ? test.p : Math.max(test.p, leastP(test)),
-      /** p corrected for the number of tests; significant below α. */
       q: Number.NaN,
       significant: false,
       tested: test.tested,
@@ -233,7 +235,6 @@ export interface VariableDivergence {
   readonly features: readonly FeatureTest[]
 }
 
-/** Differences between two sets of logs, as found by `findDivergence`. */
 export class Divergence extends columnarStage<{
   readonly logs: LogSet
   readonly options: DivergenceOptions
@@ -255,7 +256,6 @@ export class Divergence extends columnarStage<{
     return this.#byKind.get(kind) ?? []
   }
 
-  /** Returns the number of tests of variables of a kind: the family that they are corrected for. */
   tests(kind: VariableKind): number {
     return sum(this.#ofKind(kind), ({ features }) => features.filter(({ tested }) => tested).length)
   }
@@ -264,7 +264,6 @@ export class Divergence extends columnarStage<{
     return this.#byName.get(kind)?.get(name)
   }
 
-  /** Returns the variables that only one class logged: events, the gravest first, then those in more instances. */
   onlyIn(logClass: LogClass): readonly VariableDivergence[] {
     return this.variables.filter(({ presence }) => presence.onlyIn === logClass).sort(byPresence)
   }
@@ -293,7 +292,6 @@ export class Divergence extends columnarStage<{
   }
 }
 
-/** Smallest separation at which an event accounts for most of the difference between the classes. */
 const SEPARATES = 0.5
 
 /** Events that tell the classes apart by whether they came, the surest first, before all else. */
@@ -338,7 +336,6 @@ function largestT(tests: readonly FeatureTest[]): FeatureTest | undefined {
 const MIN_INSTANCES = 3
 /** Widest middle half of gaps, within an instance and of its instances, as a share of the period. */
 const MAX_SPREAD = 0.15
-/** Share of the instances whose number of messages must be that of a timer. */
 const MIN_FITTING = 0.75
 
 /**

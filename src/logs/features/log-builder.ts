@@ -26,7 +26,6 @@ import {
 
 interface BuilderOptions {
   readonly derive?: DerivedStates | undefined
-  /** Variables to leave out, by their names, in which `*` stands for anything. */
   readonly exclude?: readonly string[] | undefined
   /** Whether how long after the message before it each event came is a state, `ms until EVENT`. */
   readonly hasWaits?: boolean
@@ -67,7 +66,6 @@ export class LogBuilder {
   readonly #codes = new Map<string, number>()
   readonly #names: Names = { event: new Dictionary(), state: new Dictionary() }
   readonly notes = new ReadingNotes()
-  /** Metric of performance, unless something else is asked for. */
   metric: LogSet['metric']
   #current = -1
   readonly #facetCodes = new Set<number>()
@@ -110,7 +108,6 @@ export class LogBuilder {
     this.state(this.#requireCurrent(name), this.stateCode(name), timeUs, value)
   }
 
-  /** Returns the number of an instance, which is added if it is new; see `setInstance`. */
   instanceCode(logClass: LogClass, id: string): number {
     const classCode = codeOfClass(logClass)
     return getOrInsert(this.#codes, `${classCode} ${id}`, () => {
@@ -128,7 +125,6 @@ export class LogBuilder {
     return this.#names.state.code(name)
   }
 
-  /** Adds an event message, by numbers; keeps the gravest of an event's levels. */
   event(instance: number, code: number, timeUs: number, level?: Level): void {
     if (level !== undefined) {
       const rank = LEVELS.indexOf(level)
@@ -161,7 +157,6 @@ export class LogBuilder {
     this.#durations.add(code)
   }
 
-  /** Sets when an instance started; default, and at the latest: its first message. */
   startAt(instance: number, startUs: number): void {
     if (!Number.isFinite(startUs)) throw new OptionError('startUs', startUs, 'microseconds')
     this.#openOf(instance).startUs = startUs
@@ -180,7 +175,6 @@ export class LogBuilder {
     at(this.#instances, instance).isLeftOut = true
   }
 
-  /** Says that an instance is complete: its features are computed, its messages freed. */
   close(instance: number): void {
     const own = this.#instances[instance]
     if (own?.open === undefined) return

@@ -2,10 +2,8 @@ import { memoized } from '../../core/remembered.ts'
 import { datePattern, KNOWN_TIMES } from './log-clock.ts'
 import type { Pair } from './logfmt.ts'
 
-/** Layout of the lines of one format. */
 export interface LineLayout {
   readonly groups: readonly string[]
-  /** The parts of a line, in the order of `groups`; `null` if it is made otherwise. */
   readonly read: (text: string) => readonly (string | undefined)[] | null
   readonly isEnvelope: boolean
   /** Whether other layouts come first, although this one is common: it would take their lines. */
@@ -326,7 +324,6 @@ const CALLER = /^(?:.*\.\w+|[A-Z][\w$]*):\d+$/
 const NAME = /^[\w$-]+$/
 /** Numbers and hexadecimal ids name processes and sessions. */
 const IS_ID = /^[\da-f.:/-]*\d[\da-f.:/-]*$/i
-/** Words before a level that are in no box: where it was written. More are a text. */
 const MAX_WORDS = 3
 
 /**

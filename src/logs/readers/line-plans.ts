@@ -24,7 +24,6 @@ const MIN_LINES = 4
 const MAX_VARIANTS = 4
 const MAX_RUNS = 200
 const MAX_LENGTH = 4_000
-/** Fewest characters of an id of letters up to f and digits. */
 const MIN_HEX = 8
 /** Shifts of characters that show which part of the content they belong to. */
 const SHIFTS = [1, 5] as const
@@ -94,7 +93,6 @@ export class LinePlans {
     return plans.length === MAX_VARIANTS || ++form.lines < MIN_LINES ? 'none' : 'learn'
   }
 
-  /** Makes a plan of the line that `find` was given last. */
   learn(text: string, read: Reader): void {
     // The numbers are still those of `find`.
     const form = this.#forms.get(this.#key) as Form
@@ -205,7 +203,6 @@ function planOf(text: string, read: Reader, id: number) {
     }
   }
   return {
-    /** Number among the plans for lines of a format. */
     id,
     record,
     stream,
@@ -263,7 +260,6 @@ function isNotation(text: string, [start, end]: Span): boolean {
   return text[end] === 'x' || text.slice(start - 2, start) === '::'
 }
 
-/** Plans for the lines of all files in a format. */
 export const plansFor = remembered((_: ReadSettings) => memoized((_: string) => new LinePlans()))
 
 function perturbed(text: string, [start, end]: Span, by: number): string {
@@ -290,7 +286,6 @@ export function outputsOf({ time, value, stream }: LogDraft, record: LogRecord) 
   }
 }
 
-/** Returns the message of a line of a plan. */
 export function recordOf(
   { record, name, instance, fields }: LinePlan,
   line: LineBytes,
@@ -339,7 +334,6 @@ const NEWLINE = 10
 const MINUS = 45
 const POINT = 46
 const ZERO = 48
-/** Most digits of numbers that may be exact; 10²² is the last exact power. */
 const EXACT_DIGITS = 16
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 const decoder = new TextDecoder()

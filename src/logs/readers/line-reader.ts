@@ -1,5 +1,4 @@
 import { getOrInsert } from '../../core/entries.ts'
-import { roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
 import {
   type LineLayout,
@@ -21,13 +20,12 @@ import {
   valueIn,
 } from './line-plans.ts'
 import type { LogClock } from './log-clock.ts'
-import { LogDraft, type LogRecord } from './log-draft.ts'
+import { LogDraft, type LogRecord, roleOf } from './log-draft.ts'
 import type { LogFormat, ReadSettings } from './log-read-options.ts'
 import { type LogSink, SKIPPED, type Taker } from './log-sink.ts'
 import { logfmtPairs, type Pair, trailingPairs } from './logfmt.ts'
 import { mayBeThrown, StackFollower, type Thrown, thrownIn } from './thrown.ts'
 
-/** Formats of which each line is a record. */
 const RECORDS: ReadonlySet<LogFormat> = new Set(['jsonl', 'logfmt'])
 export const BEGINS_WITH_PAIR = /^[A-Za-z_@][\w.@/-]*=/
 /** Matches lines that may be a line within a record, unlike a message in words. */
@@ -52,14 +50,11 @@ interface Place {
   readonly text: () => string
 }
 
-/** Lines of one origin, such as a container, among those of others. */
 class Stream {
   readonly stack = new StackFollower()
   partial = ''
   head = ''
-  /** Message that further lines belong to. */
   message: LogRecord | undefined
-  /** Plan, line and time of a message that nothing has asked for yet. */
   plan: LinePlan | undefined
   readonly line = new LineBytes()
   timeUs = Number.NaN
@@ -94,7 +89,6 @@ export class LineReader {
   #columns: readonly string[] = []
   #lastUs = Number.NaN
   #messages = 0
-  /** Lines that begin no message, and look like no stack either. */
   #unread = 0
   /** The first of these that do not count as skipped yet, and their number. */
   #doubtful = { line: 0, text: '', count: 0 }
@@ -109,13 +103,11 @@ export class LineReader {
     this.#longLayouts = this.#layouts.filter(({ heads }) => heads.length > 0)
   }
 
-  /** Takes one line as bytes, if lines of its form are known; whether it did. */
   bytes(line: LineBytes): boolean {
     this.#found = this.#plans.find(line)
     return typeof this.#found === 'object' && this.#replay(this.#found, line)
   }
 
-  /** Ends the bytes that lines are read from. */
   endBytes(): void {
     for (const stream of this.#streams.values()) stream.settle()
   }
@@ -321,7 +313,6 @@ export class LineReader {
     )
   }
 
-  /** Collects several lines into one message; those before the last report nothing yet. */
   #several(text: string): boolean {
     const stream = this.#stream()
     const before = stream.head

@@ -23,7 +23,6 @@ export function logfmtPairs(line: string): readonly Pair[] | undefined {
   return hasValue ? pairs : undefined
 }
 
-/** A message, and the pairs behind it. */
 const WITH_PAIRS =
   /^(.*?\S)[ \t]*:?((?:[ \t]+[A-Za-z_][\w.@/-]*=(?:"(?:[^"\\]|\\.)*"|[^\s"]*))+)[ \t]*$/
 

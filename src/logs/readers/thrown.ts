@@ -11,7 +11,6 @@ const QUALIFIED = new RegExp(
 const MENTION = /Exception|Error|Throwable|Failure|Fault/
 const NAME = '(?:[A-Za-z_$][\\w$]*(?:\\.|::))*[A-Za-z_$][\\w$]*'
 
-/** Lines that name a thrown exception, in any surroundings. */
 const BEGINNINGS: readonly RegExp[] = [
   new RegExp(
     `^\\s*(?:Exception in thread "[^"]*" )?(?<class>(?:[A-Za-z_$][\\w$]*\\.)*[A-Z][\\w$]*${KINDS})(?:: (?<text>.*)|:?\\s*$)`,
@@ -49,7 +48,6 @@ interface Followed {
 /** Follows the lines after a message and finds the exceptions in them by the form of stack traces. */
 export class StackFollower {
   #before = ''
-  /** Language of a stack of which more lines are awaited. */
   #open: 'Python' | 'Go' | undefined
   readonly #known = new Set<string>()
 
@@ -58,8 +56,8 @@ export class StackFollower {
     const mentioned = lastMentioned(text)
     this.#known.clear()
     this.close()
-    this.#before = mentioned === undefined ? text : ''
-    return mentioned === undefined ? [] : this.add(mentioned)
+    this.#before = mentioned.length === 0 ? text : ''
+    return this.add(...mentioned)
   }
 
   /** Returns the exceptions to report for the message: those that are not known yet. */
@@ -133,7 +131,7 @@ export function mayBeThrown(text: string): boolean {
 
 function thrownAtStart(line: string): Thrown | undefined {
   const found = firstOf(BEGINNINGS, line)
-  return found === undefined ? undefined : (lastMentioned(found.message) ?? found)
+  return found === undefined ? undefined : (lastMentioned(found.message)[0] ?? found)
 }
 
 export function thrownIn(text: string): Thrown {
@@ -150,19 +148,17 @@ function firstOf(patterns: readonly RegExp[], line: string): Thrown | undefined 
   return undefined
 }
 
-/** Whether a name is a type: a single lower-case word is none. */
 function isType({ className }: Thrown): boolean {
   return /[A-Z]/.test(className)
 }
 
 /** Returns the exception that a message names; the last of several, `FSError: java.io.IOException: No space left`. */
-function lastMentioned(text: string): Thrown | undefined {
-  if (!MENTION.test(text)) return undefined
-  let last: RegExpExecArray | undefined
-  for (const found of text.matchAll(QUALIFIED)) last = found
-  if (last === undefined) return undefined
-  const rest = text.slice(last.index + last[0].length)
-  return { className: last[0], message: rest.startsWith(':') ? messageOf(rest.slice(1)) : '' }
+function lastMentioned(text: string): Thrown[] {
+  if (!MENTION.test(text)) return []
+  return Array.from(text.matchAll(QUALIFIED), ({ 0: className, index }) => {
+    const rest = text.slice(index + className.length)
+    return { className, message: rest.startsWith(':') ? messageOf(rest.slice(1)) : '' }
+  }).slice(-1)
 }
 
 /** Returns the message without the advice after a semicolon; a bracket may have opened before. */

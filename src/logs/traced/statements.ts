@@ -5,7 +5,6 @@ import { DrainTree, tokensOf } from '../readers/drain/log-templates.ts'
 
 export interface Statement {
   readonly level: string
-  /** Class or service that logs it, with the line where that is known: `ContactsServiceImpl#34`. */
   readonly source: string
   readonly text: string
 }
@@ -14,10 +13,8 @@ type Logged = Pick<SpanLogs, 'statements'>
 
 const LINE = /#\d+$/
 
-interface Known {
+interface Known extends Omit<Statement, 'text'> {
   readonly key: string
-  readonly level: string
-  readonly source: string
   readonly groups: Set<{ readonly tokens: string[] } | undefined>
 }
 
