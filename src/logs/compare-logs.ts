@@ -147,7 +147,6 @@ export class LogComparison extends columnarStage<{
     return changedPhase(this.phases, afterMean - beforeMean, this.options.alpha)
   }
 
-  /** Event whose part of performance differs, if several events have it and one explains the difference. */
   get changedPart(): MetricPart | undefined {
     if (!this.divergence.performance.significant) return undefined
     const part = changedPart(this.logs, this.tail.metric)
@@ -202,11 +201,9 @@ export interface LogWarning {
   readonly advice: OptionAdvice
 }
 
-/** Share of skipped lines from which the comparison may not represent the logs. */
 const MAX_SKIPPED_SHARE = 0.05
 const SHOWN = 3
 
-/** Warns of everything that was not read from two sets of logs, or cannot be learned from them, the gravest first. */
 function logWarnings({ logs, whole }: LogComparison): readonly LogWarning[] {
   const { lines, skipped, emptyInstances, unreadFiles, notExcluded } = whole.report
   const lost = skipped.filter(({ reason }) => isLost(reason))

@@ -84,7 +84,6 @@ function learnNetwork(key: NetworkKey, networks: DependencyNetworks) {
   return {
     ...key,
     metric: metric.name,
-    /** Variables that it was learned from, performance among them, ascending. */
     names,
     instances: members.length,
     /** Σ of their weights: their number where all count the same. */
@@ -94,7 +93,7 @@ function learnNetwork(key: NetworkKey, networks: DependencyNetworks) {
   }
 }
 
-interface UndirectedSplit extends Pick<TreeSplit, 'mass' | 'r2'> {
+interface UndirectedSplit extends Omit<TreeSplit, 'predictor'> {
   readonly ends: readonly [number, number]
 }
 
@@ -102,7 +101,6 @@ function strongestFirst(one: UndirectedSplit, other: UndirectedSplit): number {
   return other.mass - one.mass || other.r2 - one.r2
 }
 
-/** One feature of all variables of one kind, in the instances of one class, sorted once for all trees. */
 type DependencyColumns = ReturnType<typeof columnsOf>
 
 function columnsOf(key: NetworkKey, networks: DependencyNetworks, members: Members) {
@@ -256,18 +254,12 @@ export class DependencyNetworks extends columnarStage<{
   }
 }
 
-/** Returns the least weight of a node that is split; a third of 120 is 40, whatever rounding makes of it. */
-function leastMass(minSplit: number, mass: number): number {
-  return minSplit * mass * (1 - 1e-12)
-}
-
 interface TreeSplit {
   readonly predictor: number
   readonly mass: number
   readonly r2: number
 }
 
-/** The instances of a part of a tree: all its rows, and those of each column, ascending by its values. */
 interface TreeNode {
   readonly rows: Uint32Array
   readonly orders: readonly Uint32Array[]
@@ -289,7 +281,8 @@ function growTree(
 ): TreeSplit[] {
   const { weights, root } = columns
   const splits: TreeSplit[] = []
-  const minMass = leastMass(options.minSplit, columns.mass)
+  // A third of 120 is 40, whatever rounding makes of it.
+  const minMass = options.minSplit * columns.mass * (1 - 1e-12)
   const values = columns.values[target]!
   const isKnown = Uint8Array.from(values, (value) => Number(!Number.isNaN(value)))
   const pending: TreeNode[] = [isKnown.includes(0) ? partOf(root, isKnown, 1) : root]
@@ -339,10 +332,6 @@ interface BestCut {
 /** Shares of all squares that are nearer are the same: sums differ by the order of adding. */
 const SAME_SHARE = 1e-10
 
-/**
- * Returns the weight of the rows of a node, the weighted deviation of each from their mean, the squares, and how many
- * equally weighted rows they are worth; undefined where the target does not vary.
- */
 function targetSums(rows: Uint32Array, target: Float64Array, weights: Float64Array) {
   let mass = 0
   let massSquared = 0
@@ -449,10 +438,6 @@ function leftRows(
   return isLeft
 }
 
-/**
- * Returns the variables of a network: all, or of too many that can be split the `mostVariables` that differ most between
- * the classes, by |t|.
- */
 function selectVariables(
   all: readonly number[],
   { logs, options }: DependencyNetworks,

@@ -1,4 +1,4 @@
-import { ascending, descending, greatest, group, index, max, median, quantile, sum } from 'd3-array'
+import { ascending, descending, greatest, index, max, median, quantile, sum } from 'd3-array'
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -49,7 +49,6 @@ type Tester = ReturnType<typeof tester>
 
 /** Returns the test of a feature, whose q and significance are open: those need all tests. */
 function tester(logs: LogSet, weights: Float64Array | undefined) {
-  // An instance without performance has no weight by it.
   const { before, after } = membersOf(logs, weights)
   const picked = (values: Float64Array, members: readonly number[]) =>
     Float64Array.from(members, (instance) => Number(values[instance]))
@@ -99,7 +98,6 @@ function variablesOf(
     }),
   )
   const all = tests.flat()
-  // With few instances nothing is as sure as Welch's t may say.
   const q = CORRECTIONS[correction](
     Float64Array.from(all, (each) => Math.max(each.p, leastP(each))),
   )
@@ -230,7 +228,6 @@ export interface VariableDivergence {
   readonly presence: Presence
   /** Why it can be no cause: a constant of each class, or a timer, which comes once a period of the run time. */
   readonly idle: 'constant' | 'timer' | null
-  /** Gravity of its messages: 0 for plain ones, then warnings, errors, and thrown exceptions. */
   readonly gravity: number
   readonly features: readonly FeatureTest[]
 }
@@ -245,7 +242,6 @@ export class Divergence extends columnarStage<{
   readonly variables: readonly VariableDivergence[]
   readonly performance: PerformanceTest
 }>() {
-  readonly #byKind = group(this.variables, ({ kind }) => kind)
   readonly #byName = index(
     this.variables,
     ({ kind }) => kind,
@@ -253,7 +249,7 @@ export class Divergence extends columnarStage<{
   )
 
   #ofKind(kind: VariableKind): readonly VariableDivergence[] {
-    return this.#byKind.get(kind) ?? []
+    return [...(this.#byName.get(kind)?.values() ?? [])]
   }
 
   tests(kind: VariableKind): number {
@@ -327,7 +323,6 @@ export function largestFinite({ features }: VariableDivergence): number {
   return max(features, ({ t }) => (Number.isFinite(t) ? Math.abs(t) : 0)) ?? 0
 }
 
-/** Returns the test with the largest t; of equal ones the mean, which is easiest to state, else the first. */
 function largestT(tests: readonly FeatureTest[]): FeatureTest | undefined {
   const isMean = ({ feature }: FeatureTest) => Number(feature === 'mean')
   return greatest(tests, (a, b) => ascending(Math.abs(a.t), Math.abs(b.t)) || isMean(a) - isMean(b))

@@ -4,7 +4,6 @@ import { type LogSet, membersOf } from '../features/log-set.ts'
 import type { PerformanceMetric } from '../performance/performance-metric.ts'
 import { isTimer } from './find-divergence.ts'
 
-/** A stretch of a run from one message to the next that all instances have; its means add up to performance. */
 export type RunPhase = ReturnType<typeof runPhases>[number]
 
 interface Point {
@@ -87,7 +86,6 @@ function meanOf(values: ArrayLike<number>, instances: readonly number[]): number
 function pointsOf(logs: LogSet, having: readonly number[]): Point[] {
   const { events } = logs
   return events.names.flatMap((event, variable): Point[] => {
-    // A facet is a message of its event.
     if (event.includes(' · ') || isTimer(logs, variable)) return []
     const counts = events.of(variable, 'count')
     if (having.some((i) => Number(counts[i]) === 0)) return []

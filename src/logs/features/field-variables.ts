@@ -33,7 +33,6 @@ function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
     isLeftOut: reason !== null && !FEW_TELL.has(reason),
     isCode: reason !== null || IS_CODE.test(key),
     example: String(value).slice(0, MAX_LENGTH),
-    /** Values of the field, in any event, one per instance. */
     run,
     known: 0,
     stateCode: -1,
@@ -88,7 +87,6 @@ export class FieldVariables {
       })
       column.known++
       if (column.isLeftOut) continue
-      // Of a text of too many values no further one matters.
       if (column.run.varies && column.values === null && column.stateCode < 0) column.run.messages++
       else this.#put(column, message.valueAt(i), message)
     }
@@ -97,7 +95,6 @@ export class FieldVariables {
   #put(column: Column, value: LogField[1], moment: Moment): void {
     const { instance, timeUs } = moment
     column.run.take(value, instance)
-    // A facet seen before is not one of numbers.
     const known = typeof value === 'string' ? column.values?.get(value) : undefined
     if (known !== undefined) {
       this.#builder.event(instance, known, timeUs)
@@ -129,20 +126,19 @@ export class FieldVariables {
     this.#builder.event(instance, code, timeUs)
   }
 
-  /** Ends after the last message: removes fields that proved to be no variables, and facets that were `asked` for. */
   finish(asked: readonly string[] = []): void {
     const leftOut = new Map<string, FieldLeftOut>()
     const identities = this.#identities(asked)
     for (const { messages, columns } of this.#events.values()) {
       for (const [field, column] of columns) {
         const { codes, stateCode, known, example } = column
-        if (column.isDuration) this.#builder.noteDuration(stateCode)
+        if (column.isDuration) this.#builder.durations.add(stateCode)
         const identity = identities.get(field)
         const own = asked.includes(field) ? '' : reasonOf(column, messages)
         const reason = identity?.reason ?? own
         if (reason === null) continue
-        this.#builder.drop('event', codes)
-        if (identity !== undefined) this.#builder.drop('state', [stateCode])
+        for (const code of codes) this.#builder.dropped.event.add(code)
+        if (identity !== undefined) this.#builder.dropped.state.add(stateCode)
         if (reason === '' || (stateCode >= 0 && identity === undefined)) continue
         const key = `${field} ${reason}`
         const all = known + (leftOut.get(key)?.messages ?? 0)

@@ -1,12 +1,11 @@
 // Features are copied once a variable, feature and test: the loops index with `!`.
-import { ascending, sum } from 'd3-array'
+import { sum } from 'd3-array'
 import { addAt, getOrInsert } from '../../core/entries.ts'
 import { describePlace, type Place } from '../../core/errors.ts'
 import { columnarStage, own, rowTable, type StageTable, stageTable } from '../../core/stage.ts'
 import { requireOneOf } from '../../stats/require-option.ts'
 import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
-import type { InstanceFeatures } from './log-builder.ts'
-import { DURATION_UNIT, type Unit, unitOfName } from './units.ts'
+import { MS, type Unit, unitOfName } from './units.ts'
 
 export { AFTER, BEFORE }
 
@@ -135,7 +134,7 @@ export class LogSet extends columnarStage<{
 
   /** Returns the unit of a state variable, if its name or its texts say it. */
   unitOf(state: string): Unit | undefined {
-    return this.durations?.has(state) ? DURATION_UNIT : unitOfName(state)
+    return this.durations?.has(state) ? MS : unitOfName(state)
   }
 
   get counts(): Readonly<Record<LogClass, number>> {
@@ -234,27 +233,6 @@ export class VariableFeatures<F extends Feature = Feature> {
 }
 
 const SUMMARIES: ReadonlySet<Feature | Summary> = new Set([...EVENT_SUMMARIES, ...STATE_SUMMARIES])
-
-/** Puts the features of single instances together, by variable, in the order of names. */
-export function laidOut<F extends Feature>(
-  names: readonly string[],
-  columns: readonly (F | Summary)[],
-  { all, dropped }: { readonly all: readonly InstanceFeatures[]; dropped: ReadonlySet<number> },
-): VariableFeatures<F> {
-  const rowsOf = new Map<number, FeatureRow[]>()
-  for (const [instance, variables] of all.entries()) {
-    for (const [code, features] of variables) {
-      if (!dropped.has(code)) getOrInsert(rowsOf, code, () => []).push({ instance, features })
-    }
-  }
-  const sorted = [...rowsOf].sort(([a], [b]) => ascending(names[a], names[b]))
-  return new VariableFeatures({
-    names: sorted.map(([code]) => names[code]!),
-    instances: all.length,
-    columns,
-    rows: sorted.map(([, rows]) => rows),
-  })
-}
 
 export interface SkippedLine extends Place {
   /** Line, or enough of it to recognize it. */

@@ -252,7 +252,7 @@ function valuesOf(
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.1.
  */
-export function metricTail(logs: LogSet, metric: PerformanceMetric): MetricTail {
+export function metricTail(logs: LogSet, metric: PerformanceMetric) {
   const { name, unit, values } = metric
   const classes = LOG_CLASSES.map((whose, code) => ({
     whose: ` ${whose}`,
@@ -268,12 +268,7 @@ export function metricTail(logs: LogSet, metric: PerformanceMetric): MetricTail 
   return { metric, isHeavy: true, suggestion }
 }
 
-export interface MetricTail {
-  readonly metric: PerformanceMetric
-  readonly isHeavy: boolean
-  /** Advice for a heavy tail, as a sentence; empty if the tail is not heavy. */
-  readonly suggestion: string
-}
+export type MetricTail = Readonly<ReturnType<typeof metricTail>>
 
 /** Distance beyond which a normal distribution has 0.27 % of its values: four times that is a heavy tail. */
 const FAR_SD = 3
@@ -321,7 +316,6 @@ function byClass({ classOf }: LogSet, rows: RecordRows) {
   return [ofClass(BEFORE), ofClass(AFTER)] as const
 }
 
-/** Returns the statistics of a metric's records in each class; undefined if no instance has several. */
 export function metricRecords(logs: LogSet, metric: PerformanceMetric) {
   const columns = recordColumns(logs, metric)
   const rows = columns.flatMap((column) => column.rows)

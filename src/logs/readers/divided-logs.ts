@@ -51,7 +51,6 @@ export function readDivision(options: {
   if (call !== undefined) {
     throw new FlowdeltaError(`Logs do not say what is called: ${call.text}. Ask for a field.`)
   }
-  // Windows in µs, `null` for none; when after begins; what makes an instance one of after.
   return {
     windowUs,
     splitAt,
@@ -98,7 +97,6 @@ interface Windows {
   readonly instances: Map<number, number>
 }
 
-/** Says which instance messages are of, and in the end of which class each is. */
 export class DividedLogs {
   readonly #division: Division
   readonly #builder: LogBuilder
@@ -127,7 +125,6 @@ export class DividedLogs {
       const own = getOrInsert(this.#windows, `${logClass} ${id}`, newWindows)
       own.firstUs = Math.min(own.firstUs, timeUs)
       own.lastUs = Math.max(own.lastUs, timeUs)
-      // Windows begin where after does.
       const origin = Number.isNaN(this.#splitUs) ? 0 : this.#splitUs
       const startUs = origin + Math.floor((timeUs - origin) / windowUs) * windowUs
       return getOrInsert(own.instances, startUs, () => {

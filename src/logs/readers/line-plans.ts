@@ -4,13 +4,11 @@ import { maskedSpans } from './drain/log-templates.ts'
 import type { LogDraft, LogRecord } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
-/** Part of a line's content: a constant, or the text or number at a place of the line. */
 export interface Said {
   readonly text: string | number | boolean
   readonly at: Span | undefined
 }
 
-/** Content of the lines of one form, and the places of its parts. */
 export type LinePlan = NonNullable<ReturnType<typeof planOf>>
 
 type Outputs = ReturnType<typeof outputsOf>
@@ -67,7 +65,6 @@ export class LinePlans {
   /** Places of the ids of the line that was searched last: from, to, from, to … */
   #ids: number[] = []
 
-  /** Returns the plan for a line. What comes a few times is not worth one. */
   find(line: LineBytes): Found {
     if (line.length > MAX_LENGTH) return 'none'
     // Most lines have their ids where the line before had its own.
@@ -94,14 +91,12 @@ export class LinePlans {
   }
 
   learn(text: string, read: Reader): void {
-    // The numbers are still those of `find`.
     const form = this.#forms.get(this.#key) as Form
     const plan = planOf(text, read, this.#plans++)
     if (plan === undefined) form.lines = Number.NEGATIVE_INFINITY
     else form.plans.push(plan)
   }
 
-  /** Returns the form of a line; its numbers ignore digits, and ids of equal length at known places. */
   #formOf(line: LineBytes): Form | undefined {
     const { bytes, start, end } = line
     const ids = this.#ids
@@ -302,7 +297,6 @@ export function recordOf(
   }
 }
 
-/** Returns what stands at a place of a line, or is the same in each. */
 export function valueIn(line: LineBytes, { at, text }: Said): Said['text'] {
   if (at === undefined) return text
   return typeof text === 'number' ? line.number(at[0], at[1]) : line.text(at[0], at[1])
@@ -314,7 +308,6 @@ function saidIn(text: string, value: Said['text'], runs: readonly Span[]): Said 
   const last = runs.at(-1)
   if (first === undefined || last === undefined) return { text: value, at: undefined }
   if (typeof value === 'number') {
-    // A number may be written in several ways.
     const start = first[0] - (/[-+.\d]*$/.exec(text.slice(0, first[0]))?.[0].length ?? 0)
     const literal = /^[-+.\deE]+/.exec(text.slice(start))?.[0] ?? ''
     const at: Span = [start, start + literal.length]
@@ -340,7 +333,6 @@ const decoder = new TextDecoder()
 /** Node's own search is five times as fast, for lines as long as they are. */
 const search = (typeof Buffer === 'undefined' ? Uint8Array : Buffer).prototype.indexOf
 
-/** Returns the place of the next end of a line from a place on, or −1. */
 export function endOfLine(bytes: Uint8Array, from: number): number {
   return search.call(bytes, NEWLINE, from)
 }

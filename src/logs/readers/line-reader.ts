@@ -1,5 +1,4 @@
 import { getOrInsert } from '../../core/entries.ts'
-import { parsedObject } from './json-object.ts'
 import {
   type LineLayout,
   lineLayouts,
@@ -23,7 +22,7 @@ import type { LogClock } from './log-clock.ts'
 import { LogDraft, type LogRecord, roleOf } from './log-draft.ts'
 import type { LogFormat, ReadSettings } from './log-read-options.ts'
 import { type LogSink, SKIPPED, type Taker } from './log-sink.ts'
-import { logfmtPairs, type Pair, trailingPairs } from './logfmt.ts'
+import { logfmtPairs, type Pair, parsedObject, trailingPairs } from './logfmt.ts'
 import { mayBeThrown, StackFollower, type Thrown, thrownIn } from './thrown.ts'
 
 const RECORDS: ReadonlySet<LogFormat> = new Set(['jsonl', 'logfmt'])
@@ -32,8 +31,6 @@ export const BEGINS_WITH_PAIR = /^[A-Za-z_@][\w.@/-]*=/
 const MAY_BE_LINE = /^\s*[{<[]|\d:\d\d|\d{9}|=|^[A-Za-z]{4,8}[:[]|^[A-Z]+ \//
 const TELLS_TIME = new Set(['time', 'head', 'uptime_ms'])
 const MAX_DEPTH = 5
-/** Length in bytes at which Docker cuts lines, leaving their end open. */
-const DOCKER_CUT = 16_384
 /** Colors and other controls of a terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
 const CONTROLS = /\u001b\[[0-9;?]*[A-Za-z]/g
@@ -59,7 +56,6 @@ class Stream {
   readonly line = new LineBytes()
   timeUs = Number.NaN
 
-  /** Reads the message of a plan, before anything may ask for it. */
   settle(): this {
     if (this.plan !== undefined) {
       this.message = recordOf(this.plan, this.line, { timeUs: this.timeUs, value: undefined })
@@ -90,7 +86,6 @@ export class LineReader {
   #lastUs = Number.NaN
   #messages = 0
   #unread = 0
-  /** The first of these that do not count as skipped yet, and their number. */
   #doubtful = { line: 0, text: '', count: 0 }
 
   constructor(options: LineOptions) {
@@ -225,7 +220,6 @@ export class LineReader {
       const [message = ''] = thrownMessage.split('\n', 1)
       this.#threw(stream, line, stack.add({ className: thrownType, message }))
     }
-    // An error without a type.
     if (thrown === undefined || stack.knows()) return
     this.#threw(stream, line, stack.add(thrownIn(thrown.split('\n', 1)[0] ?? '')))
   }
@@ -268,7 +262,6 @@ export class LineReader {
     return undefined
   }
 
-  /** Reads a line, and the asked fields in its text; returns whether it begins a message. */
   #message(text: string): boolean {
     const { settings } = this.#options
     const draft = new LogDraft(settings)
@@ -355,9 +348,6 @@ export class LineReader {
     const stream = this.#stream()
     const isCarried = envelope !== undefined || draft.isCarried
     const text = withoutControls(line)
-    // A record that ends like an object is whole.
-    const isLong = envelope === undefined && isCarried && text.length >= DOCKER_CUT
-    draft.isPartial ||= isLong && !/[\n}]$/.test(text)
     if (draft.isPartial) {
       stream.partial += text
       return true
@@ -382,7 +372,6 @@ export class LineReader {
       return true
     }
     const inner = draft.inner ?? { text: first, stream: draft.stream }
-    // Other layouts start anew.
     if (envelope !== undefined && depth === 0) this.#draft = new LogDraft(this.#options.settings)
     this.#draft.inner = inner
     return false

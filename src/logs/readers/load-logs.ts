@@ -93,7 +93,7 @@ export async function loadLogs(
   options: LogReadOptions = {},
 ): Promise<LogSet> {
   const settings = readSettings(options)
-  const { division, instance, isByPath } = settings
+  const { division, instance } = settings
   const isDivided = division !== null && (division.splitAt !== null || division.isByBad)
   const { before, after } = periodsOf(logs, isDivided)
   const inputs = { before: await logInputs(before), after: await logInputs(after) }
@@ -106,10 +106,9 @@ export async function loadLogs(
   const { derive, exclude } = options
   const builder = new LogBuilder({ derive, exclude, hasWaits: settings.hasWaits })
   const names = LOG_CLASSES.map((of) =>
-    all.flatMap(({ logClass, files }) => (logClass === of ? files.map(sourceOf) : [])),
+    inputs[of].flatMap(({ files }) => files.map(sourceOf)),
   ).filter((own) => own.length > 0)
-  // The files of a class are one log if its windows are instances.
-  const hasWindows = division?.windowUs != null && instance === undefined && !isByPath
+  const hasWindows = division?.windowUs != null && instance === undefined
   const isShared = hasWindows && names.some(({ length }) => length > 1)
   // Files of other names in the other period tell the periods apart, and nothing else.
   const areSame = new Set(names.map((own) => [...new Set(own)].sort().join())).size === 1
@@ -124,11 +123,10 @@ export async function loadLogs(
     const pathInstance = instance === undefined ? ofPath() : -1
     for (const source of files) {
       const file = source.name
-      // If files share their windows, each message names its file.
       const whose = isShared ? { id: '', ...(areSame && { source: sourceOf(source) }) } : { id }
       if (isShared) builder.notes.sharedFiles.push(file)
-      const to = { builder, fields, divided, matcher, ...whose }
-      const sink = new LogWriter({ ...to, logClass, file, pathInstance })
+      const to = { builder, fields, divided, matcher, logClass, file, pathInstance, ...whose }
+      const sink = new LogWriter(to)
       await readLogFile(source, { settings, sink, isRequired: isFile })
     }
     if (pathInstance >= 0 && divided === undefined && !isOneEach) builder.close(pathInstance)
@@ -184,7 +182,6 @@ function requireMessages(
   logClass: LogClass,
   { inputs, isDivided }: { readonly inputs: readonly LogInput[]; readonly isDivided: boolean },
 ): void {
-  // One source is of both.
   const members = membersOf(logs, logs.runTimeUs)
   const own = isDivided ? [...members.before, ...members.after] : members[logClass]
   if (own.length > 0 || inputs.length === 0) return
@@ -290,7 +287,6 @@ export async function mineInputs(
   for (const { files, isFile } of sort(inputs, ({ id }) => id)) {
     for (const file of files) await readLogFile(file, { settings, sink, isRequired: isFile })
   }
-  // Groups that came to the same are one.
   const named = group(tree.groups, ({ component, tokens }) =>
     templateName(component, tokens.join(' ')),
   )

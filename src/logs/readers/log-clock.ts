@@ -210,7 +210,15 @@ export function datePattern(pattern: string): DatePattern {
       groups.push('fraction')
       named += FRACTION
     } else if (/^[A-Za-z]/.test(part)) {
-      const [group, source] = LETTERS[part] ?? unknownLetters(pattern, part)
+      const [group, source] = LETTERS[part] ?? []
+      if (group === undefined || source === undefined) {
+        const known = `${Object.keys(LETTERS).join(', ')} and .SSS`
+        throw new OptionError(
+          'dateFormat',
+          pattern,
+          `a pattern of ${known}: ${part} is none of them`,
+        )
+      }
       named += group === '' ? source : `(?<${group}>${source})`
       groups.push(group)
     } else if (/^\s/.test(part)) named += '\\s+'
@@ -231,36 +239,25 @@ export function datePattern(pattern: string): DatePattern {
   }
 }
 
-function unknownLetters(pattern: string, letters: string): never {
-  throw new OptionError(
-    'dateFormat',
-    pattern,
-    `a pattern of ${Object.keys(LETTERS).join(', ')} and .SSS: ${letters} is none of them`,
-  )
-}
-
 function fieldsOf(found: Readonly<Record<string, string>>) {
   const number = (name: string) => (found[name] === undefined ? undefined : Number(found[name]))
   const short = number('shortYear')
   const monthName = found['monthName']?.toLowerCase()
   const month = monthName === undefined ? number('month') : MONTHS.indexOf(monthName) + 1
   if (month === 0) return undefined
+  const { half } = found
+  const hour = number('hour') ?? 0
   return {
     year: short === undefined ? number('year') : short + (short < 70 ? 2000 : 1900),
     month,
     day: number('day'),
-    hour: hourOf(number('hour') ?? 0, found['half']),
+    hour: half === undefined ? hour : (hour % 12) + (half.toLowerCase() === 'pm' ? 12 : 0),
     minute: number('minute') ?? 0,
     second: number('second') ?? 0,
     us: Number((found['fraction'] ?? '').padEnd(6, '0').replace(/^.{6}/, '$&.')),
     /** As it was written: `Z`, `+02:00`, `-0500`. */
     zone: found['zone'],
   }
-}
-
-function hourOf(hour: number, half: string | undefined): number {
-  if (half === undefined) return hour
-  return (hour % 12) + (half.toLowerCase() === 'pm' ? 12 : 0)
 }
 
 /** Ways to write times that are known, those of one kind on a line; of several that fit the first counts. */

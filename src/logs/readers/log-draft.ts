@@ -3,9 +3,8 @@ import { isJsonObject } from '../../traces/readers/json-values.ts'
 import { otlpAttributes, otlpValue } from '../../traces/readers/otlp-values.ts'
 import type { LogField } from '../features/field-variables.ts'
 import { LEVELS, type Level } from '../features/log-set.ts'
-import { parsedObject } from './json-object.ts'
 import type { ReadSettings } from './log-read-options.ts'
-import type { Pair } from './logfmt.ts'
+import { type Pair, parsedObject } from './logfmt.ts'
 
 /** Context that tells streams of lines in one file apart. */
 const STREAMS: ReadonlySet<string> = new Set(['service', 'pod', 'container', 'stream'])
@@ -41,7 +40,6 @@ export interface LogRecord {
   readonly timeUs: number
   /** `undefined` where the path is the instance. */
   readonly instance: string | undefined
-  /** Service, pod, container and the like that wrote it, a line each. */
   readonly origin: string
   readonly name: string
   /** Whether `name` is free text, of which a template is the name. */
@@ -171,7 +169,12 @@ export class LogDraft {
       const found = slots.get(slot)
       return found === undefined ? undefined : String(found.value)
     }
-    if (slots.has('time')) this.#timeIs(slots.get('time')?.value)
+    const time = slots.get('time')?.value
+    const isDate = typeof time === 'number' || HAS_DATE.test(String(time))
+    if (time !== undefined && (this.time === undefined || isDate)) {
+      this.outerTime = this.time
+      this.time = time
+    }
     this.level = (text('level') as Level | undefined) ?? this.level
     this.value = slots.get('value')?.value ?? this.value
     for (const slot of ['instance', 'thrown', 'thrownType', 'thrownMessage'] as const) {
@@ -202,7 +205,6 @@ export class LogDraft {
 
   /** Completes the message, and returns it by the first line of its text. */
   record(line: number, timeUs: number): LogRecord {
-    // In free text, a value is a field like others.
     if (this.value !== undefined && this.isText && this.#settings.value === 'value') {
       this.fields.push(['value', String(this.value)])
       this.value = undefined
@@ -226,13 +228,6 @@ export class LogDraft {
       fields: level === undefined ? fields : [...fields, ['level', level]],
     }
   }
-
-  #timeIs(time: unknown): void {
-    const isDate = typeof time === 'number' || HAS_DATE.test(String(time))
-    if (this.time !== undefined && !isDate) return
-    this.outerTime = this.time
-    this.time = time
-  }
 }
 
 /** A year, or seconds since 1970; behind a point digits are a fraction. */
@@ -249,8 +244,6 @@ export function classOf(logger: string): string {
   const last = logger.slice(logger.lastIndexOf('.') + 1)
   return /^[A-Z]/.test(last) ? last : logger
 }
-
-// Runs once a byte of files of gigabytes: the loops index with `!`.
 
 export type Role = keyof typeof NAMES | 'context'
 
@@ -312,7 +305,6 @@ interface FieldRole {
 
 const ROLES = new Map<string, FieldRole>()
 for (const [role, names] of Object.entries(NAMES)) {
-  // An exact spelling comes before other capitals.
   for (const [i, key] of names.split(' ').entries())
     ROLES.set(key, { role: role as Role, rank: 2 * i, key })
 }

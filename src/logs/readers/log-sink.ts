@@ -134,7 +134,6 @@ export class LogWriter implements LogSink {
       return (line, timeUs, value) => this.record(recordOf(plan, line, { timeUs, value }))
     }
     const [start] = said.at ?? [0]
-    // Without a template, digits tell names apart.
     const isOneName = kind.hasTemplate || said.at === undefined
     const isOfPath = pathInstance >= 0 || record.instance === undefined
     const keys = record.fields.map(([key]) => key)

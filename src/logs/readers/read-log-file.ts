@@ -6,14 +6,13 @@ import { JsonElements } from '../../traces/readers/json-elements.ts'
 import { isJsonObject, type JsonObject } from '../../traces/readers/json-values.ts'
 import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
 import { closeChunks, type OpenableSource } from '../../traces/trace-source.ts'
-import { parsedObject } from './json-object.ts'
 import { endOfLine, LineBytes } from './line-plans.ts'
 import { BEGINS_WITH_PAIR, LineReader } from './line-reader.ts'
 import { LogClock } from './log-clock.ts'
 import { roleOf } from './log-draft.ts'
 import { LOG_FORMATS, type LogFormat, type ReadSettings } from './log-read-options.ts'
 import { type LogFile, type LogSink, onlyMessages, SKIPPED } from './log-sink.ts'
-import { logfmtPairs } from './logfmt.ts'
+import { logfmtPairs, parsedObject } from './logfmt.ts'
 
 /**
  * Reads one file in its format into a sink, with a clock of its own, because files may differ; one in no known format is
@@ -31,7 +30,6 @@ export async function readLogFile(
   const { head: bytes, chunks } = await source.open(() => {})
   const head = new TextDecoder().decode(bytes)
   const format = settings.format === 'auto' ? recognizeLogFormat(head, settings) : settings.format
-  // A file without a line is a log without messages.
   const isEmpty = head.trim() === ''
   if (isEmpty || format === undefined) {
     await closeChunks(chunks)
@@ -211,7 +209,6 @@ export function columnNames(fields: readonly string[]): readonly string[] {
   return fields.map((field) => field.replace(/^\uFEFF|"| \[\w+\]"?$/g, '').trim())
 }
 
-/** Whether there are columns for the time and the event, by their names or by the options. */
 export function hasColumn(
   header: readonly string[],
   wanted: 'time' | 'name',

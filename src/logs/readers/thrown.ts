@@ -15,14 +15,11 @@ const BEGINNINGS: readonly RegExp[] = [
   new RegExp(
     `^\\s*(?:Exception in thread "[^"]*" )?(?<class>(?:[A-Za-z_$][\\w$]*\\.)*[A-Z][\\w$]*${KINDS})(?:: (?<text>.*)|:?\\s*$)`,
   ),
-  // Java's causes and .NET's inner exceptions.
   new RegExp(
     `^\\s*(?:Caused by:|Suppressed:|Wrapped by:|Exception in thread "[^"]*"|--->|Unhandled exception\\.) (?<class>${NAME})(?:: (?<text>.*)|:?\\s*$)`,
   ),
-  // Go and Rust.
   /^(?<class>panic|fatal error): (?<text>.*)$/,
   /^thread '[^']*' (?:\(\d+\) )?(?<class>panicked) at (?:'(?<text>.*)', \S+$|\S+$)/,
-  // Ruby and PHP.
   /^\S+:\d+:in [`'][^`']*': (?<text>.*) \((?<class>[A-Z][\w:]*)\)$/,
   /^(?:PHP )?Fatal error: +Uncaught (?<class>[\w\\]+): (?<text>.*?)(?: in \S+:\d+)?$/,
 ]
@@ -39,19 +36,11 @@ const GO_FRAME =
 const PHRASES =
   /^(?:goroutine \d+ \[|During handling of the above exception|The above exception was the direct cause|\s+\.\.\. \d+ more|--- End of|Stack trace:|#\d+ |note: run with|Node\.js v)/
 
-/** Whether a line behind a message is part of a stack trace, and the exceptions it names first. */
-interface Followed {
-  readonly isStack: boolean
-  readonly thrown?: readonly Thrown[]
-}
-
-/** Follows the lines after a message and finds the exceptions in them by the form of stack traces. */
 export class StackFollower {
   #before = ''
   #open: 'Python' | 'Go' | undefined
   readonly #known = new Set<string>()
 
-  /** Begins a message; returns the exception that its text names, if any. */
   begin(text: string): readonly Thrown[] {
     const mentioned = lastMentioned(text)
     this.#known.clear()
@@ -60,7 +49,6 @@ export class StackFollower {
     return this.add(...mentioned)
   }
 
-  /** Returns the exceptions to report for the message: those that are not known yet. */
   add(...all: readonly Thrown[]): readonly Thrown[] {
     return all.filter(({ className, message }) => {
       const { size } = this.#known
@@ -69,7 +57,7 @@ export class StackFollower {
   }
 
   /** Follows a line that may not begin a message. */
-  follow(line: string): Followed {
+  follow(line: string): { readonly isStack: boolean; readonly thrown?: readonly Thrown[] } {
     const isIndented = /^\s/.test(line)
     const candidate = (among: readonly RegExp[]) =>
       [firstOf(among, this.#before)].filter((one) => one !== undefined)
@@ -105,7 +93,6 @@ export class StackFollower {
     return this.#open !== undefined
   }
 
-  /** Whether a line that may stand by itself continues the previous message. */
   continues(line: string, isWhole: boolean): boolean {
     if (this.#open === 'Python' || /^\s/.test(line) || TRACEBACK.test(line) || PHRASES.test(line))
       return true
@@ -119,7 +106,7 @@ export class StackFollower {
     return [...this.#known].some(isOwn)
   }
 
-  #found(named: readonly Thrown[]): Followed {
+  #found(named: readonly Thrown[]) {
     this.#before = ''
     return { isStack: true, thrown: this.add(...named) }
   }

@@ -9,8 +9,6 @@ export interface Statement {
   readonly text: string
 }
 
-type Logged = Pick<SpanLogs, 'statements'>
-
 const LINE = /#\d+$/
 
 interface Known extends Omit<Statement, 'text'> {
@@ -23,7 +21,7 @@ interface Known extends Omit<Statement, 'text'> {
  * and only after that log the same are one moved statement), else by templates that are mined from all of them.
  */
 export function nameStatements(
-  recordings: readonly Logged[],
+  recordings: readonly Pick<SpanLogs, 'statements'>[],
   runs: number,
 ): { readonly statements: readonly Statement[]; readonly codes: readonly Uint32Array[] } {
   const tree = new DrainTree()
@@ -42,7 +40,7 @@ export function nameStatements(
     getOrInsert(known, key, unknown).groups.add(group)
     keyOf.set(said, key)
   }
-  const keysOf = (some: readonly Logged[]) =>
+  const keysOf = (some: readonly Pick<SpanLogs, 'statements'>[]) =>
     new Set(some.flatMap(({ statements }) => statements.values.map((said) => keyOf.get(said))))
   const [before, after] = [keysOf(recordings.slice(0, runs)), keysOf(recordings.slice(runs))]
   const moved = new Map<string, string>()

@@ -9,7 +9,6 @@ interface LogPattern {
   readonly text: string
 }
 
-/** Kind of message in free text, and its name. */
 interface LogTemplate {
   readonly id: number
   /** The name of its event, and the beginning of those of its state variables. */
@@ -93,7 +92,6 @@ export class LogTemplates extends Stage {
   }
 }
 
-/** Returns the name of a template that nobody has named. */
 export function templateName(component: string, text: string): string {
   if (component === '') return text === '' ? '(empty)' : text
   return text === '' ? component : `${component}: ${text}`
@@ -274,7 +272,6 @@ export class DrainTree {
     return getOrInsert(this.#leaves, key, () => [])
   }
 
-  /** Tokens with digits are most likely variables; they share a branch with tokens that find no room. */
   #branch(key: string, token: string): string {
     const known = getOrInsert(this.#branches, key, () => new Set())
     if (known.has(token)) return token
