@@ -102,7 +102,6 @@ const stagesOf = remembered((_: LogSet) => new Map<string, unknown>())
 
 /** A comparison of two sets of logs, stage by stage. `compareLogs` makes it. */
 export class LogComparison extends columnarStage<{
-  /** Compared logs: the given ones, or the windows that they were cut into. */
   readonly logs: LogSet
   readonly whole: LogSet
   readonly options: LogComparisonOptions
@@ -118,7 +117,6 @@ export class LogComparison extends columnarStage<{
     )
   }
 
-  /** Statistics of the records of performance, if instances have several. */
   get records(): ReturnType<typeof metricRecords> {
     return metricRecords(this.whole, performanceMetric(this.whole, this.options.metric))
   }
@@ -149,7 +147,6 @@ export class LogComparison extends columnarStage<{
     return changedPhase(this.phases, afterMean - beforeMean, this.options.alpha)
   }
 
-  /** Event whose part of performance differs, if several events have it and one explains the difference. */
   get changedPart(): MetricPart | undefined {
     if (!this.divergence.performance.significant) return undefined
     const part = changedPart(this.logs, this.tail.metric)
@@ -173,12 +170,10 @@ export class LogComparison extends columnarStage<{
     return [...first, ...this.divergence.variables.filter((each) => !first.includes(each))]
   }
 
-  /** Checks whether the comparison is fair: lists everything that was not read or cannot be known, with advice. */
   warnings(): readonly LogWarning[] {
     return logWarnings(this)
   }
 
-  /** Returns the graphs to look at first, one row per graph. */
   table(): StageTable {
     return this.attention.table()
   }
@@ -206,11 +201,9 @@ export interface LogWarning {
   readonly advice: OptionAdvice
 }
 
-/** Share of skipped lines from which the comparison may not represent the logs. */
 const MAX_SKIPPED_SHARE = 0.05
 const SHOWN = 3
 
-/** Warns of everything that was not read from two sets of logs, or cannot be learned from them, the gravest first. */
 function logWarnings({ logs, whole }: LogComparison): readonly LogWarning[] {
   const { lines, skipped, emptyInstances, unreadFiles, notExcluded } = whole.report
   const lost = skipped.filter(({ reason }) => isLost(reason))

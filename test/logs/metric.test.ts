@@ -1,15 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { LogBuilder } from '../../src/logs/features/log-builder.ts'
 import {
+  heavyTail,
   instanceWeights,
   latencyWeights,
-  usualDoubling,
-} from '../../src/logs/performance/instance-weights.ts'
-import {
-  heavyTail,
   type Metric,
   metricTail,
   performanceMetric,
+  usualDoubling,
 } from '../../src/logs/performance/performance-metric.ts'
 import { describeWithShared, sharedJson } from '../shared.ts'
 

@@ -31,7 +31,7 @@ import {
   WAIT_NAME,
 } from '../../logs/features/log-set.ts'
 import { quantityText } from '../../logs/features/units.ts'
-import { usualDoubling } from '../../logs/performance/instance-weights.ts'
+import { usualDoubling } from '../../logs/performance/performance-metric.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
 import { orderText, tText, valueText } from './log-values.ts'

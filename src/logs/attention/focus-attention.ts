@@ -97,17 +97,14 @@ function graphOf(network: DependencyNetwork, divergence: Divergence, isTime: boo
         ? divergence.performance
         : divergence.variable(kind, name)?.features.find(({ feature }) => feature === featureType)
     const { t = Number.NaN, significant = false } = test ?? {}
-    // Performance itself, which is in no family, may exceed the largest.
     const share = Number.isNaN(t) || t === 0 ? 0 : Math.min(1, Math.abs(t) / largest)
     const parent = parentEdge.get(name)
     const strength = parent === undefined ? 0 : parent.weight / mass
     return {
       name,
       t,
-      /** |t| as a share of the largest of all features of all variables of the kind: 0 to 1. */
       divergence: share,
       significant,
-      /** Contribution of the variable to the score; 0 for performance itself. */
       term: share * strength,
     }
   }
@@ -128,7 +125,6 @@ function graphOf(network: DependencyNetwork, divergence: Divergence, isTime: boo
     /** Number of variables left out when its dependencies were learned, because there are too many; absent for 0. */
     ...(variablesLeftOut > 0 && { variablesLeftOut }),
     score: sum(nodes, ({ term }) => term),
-    /** Those `inTree` are of the maximum spanning tree that the score is taken from. */
     edges: edges.map((edge) => ({ ...edge, weight: edge.weight / mass, inTree: tree.has(edge) })),
     /** Whether values are shares of a run time that is performance: constant times seem to depend on it. */
     sharesDenominator: isTime && isShareOfRun(featureType),
@@ -180,17 +176,12 @@ export type AttentionEdge = Readonly<AttentionGraph['edges'][number]>
 /** All that performance depends on, as one feature of one kind of variable shows it. */
 export type AttentionGraph = Readonly<ReturnType<typeof graphOf>>
 
-export interface AttentionPath {
-  readonly graph: AttentionGraph
-  readonly path: readonly AttentionNode[]
-}
+export type AttentionPath = Readonly<{ graph: AttentionGraph; path: readonly AttentionNode[] }>
 
-/** Graphs to look at first, as found by `focusAttention`. */
 export class Attention extends columnarStage<{
   readonly options: AttentionOptions
   /** The highest score first, then in the order of features; those that share their denominator last. */
   readonly graphs: readonly AttentionGraph[]
-  /** Main result, if performance differs and depends on a variable that differs. */
   readonly headline: AttentionPath | null
 }>() {
   of(kind: VariableKind): readonly AttentionGraph[] {
@@ -218,7 +209,6 @@ export class Attention extends columnarStage<{
   }
 }
 
-/** Returns the spanning tree of a graph, depth first; what adds more to the score comes first. */
 export function attentionTree({ metric, nodes, edges }: AttentionGraph) {
   const links = edges
     .filter(({ inTree }) => inTree)

@@ -25,8 +25,12 @@ import {
   VARIABLE_KINDS,
   type VariableKind,
 } from '../features/log-set.ts'
-import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
-import { type PerformanceMetric, performanceMetric } from '../performance/performance-metric.ts'
+import {
+  instanceWeights,
+  type PerformanceMetric,
+  performanceMetric,
+  WEIGHT_OPTIONS,
+} from '../performance/performance-metric.ts'
 
 /**
  * Learns how variables depend on each other and on performance, in each period's logs: for each feature
@@ -80,7 +84,6 @@ function learnNetwork(key: NetworkKey, networks: DependencyNetworks) {
   return {
     ...key,
     metric: metric.name,
-    /** Variables that it was learned from, performance among them, ascending. */
     names,
     instances: members.length,
     /** Σ of their weights: their number where all count the same. */
@@ -90,7 +93,7 @@ function learnNetwork(key: NetworkKey, networks: DependencyNetworks) {
   }
 }
 
-interface UndirectedSplit extends Pick<TreeSplit, 'mass' | 'r2'> {
+interface UndirectedSplit extends Omit<TreeSplit, 'predictor'> {
   readonly ends: readonly [number, number]
 }
 
@@ -98,7 +101,6 @@ function strongestFirst(one: UndirectedSplit, other: UndirectedSplit): number {
   return other.mass - one.mass || other.r2 - one.r2
 }
 
-/** One feature of all variables of one kind, in the instances of one class, sorted once for all trees. */
 type DependencyColumns = ReturnType<typeof columnsOf>
 
 function columnsOf(key: NetworkKey, networks: DependencyNetworks, members: Members) {
@@ -148,7 +150,6 @@ function performanceTimes(
   return values.map((value, row) => (isShare ? value / runUs[row]! : value * runUs[row]!))
 }
 
-/** Returns the rows with a value, ascending by it; none of a constant column, which splits nothing. */
 function varyingOrder(values: Float64Array): Uint32Array {
   const present = Uint32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
   const order = ascendingOrder(values, present)
@@ -205,17 +206,14 @@ export const DEPENDENCY_OPTIONS = defineOptions({
 })
 export type DependencyOptions = OptionsOf<typeof DEPENDENCY_OPTIONS>
 
-/** Key of a network: a feature of all variables of a kind, in one class of logs. */
 export interface NetworkKey {
   readonly kind: VariableKind
   readonly class: LogClass
   readonly featureType: Feature
 }
 
-/** Dependencies of one kind of variables on each other and on performance, by one feature. */
 export type DependencyNetwork = Readonly<ReturnType<typeof learnNetwork>>
 
-/** A dependency between two variables of a network: one splits the tree of the other. */
 export type DependencyEdge = Readonly<DependencyNetwork['edges'][number]>
 
 /** A network of dependencies for each kind, feature and class, learned on first use; `learnDependencies` makes it. */
@@ -226,7 +224,6 @@ export class DependencyNetworks extends columnarStage<{
 }>() {
   readonly #known = new Map<string, DependencyNetwork>()
 
-  /** Number of instances of each class that are left out because they have no performance. */
   get leftOut(): Readonly<Record<LogClass, number>> {
     const { before, after } = membersOf(this.logs, this.metric.values)
     const { counts } = this.logs
@@ -257,19 +254,12 @@ export class DependencyNetworks extends columnarStage<{
   }
 }
 
-/** Returns the least weight of a node that is split; a third of 120 is 40, whatever rounding makes of it. */
-function leastMass(minSplit: number, mass: number): number {
-  return minSplit * mass * (1 - 1e-12)
-}
-
 interface TreeSplit {
   readonly predictor: number
-  /** Σ of weights of the node it splits: its number of instances where all count the same. */
   readonly mass: number
   readonly r2: number
 }
 
-/** The instances of a part of a tree: all its rows, and those of each column, ascending by its values. */
 interface TreeNode {
   readonly rows: Uint32Array
   readonly orders: readonly Uint32Array[]
@@ -291,7 +281,8 @@ function growTree(
 ): TreeSplit[] {
   const { weights, root } = columns
   const splits: TreeSplit[] = []
-  const minMass = leastMass(options.minSplit, columns.mass)
+  // A third of 120 is 40, whatever rounding makes of it.
+  const minMass = options.minSplit * columns.mass * (1 - 1e-12)
   const values = columns.values[target]!
   const isKnown = Uint8Array.from(values, (value) => Number(!Number.isNaN(value)))
   const pending: TreeNode[] = [isKnown.includes(0) ? partOf(root, isKnown, 1) : root]
@@ -332,9 +323,7 @@ type TargetSums = NonNullable<ReturnType<typeof targetSums>>
 
 interface BestCut {
   readonly column: number
-  /** Values up to this one go left. */
   readonly lastLeft: number
-  /** Whether instances without a value go left: to the side with more weight. */
   readonly missingLeft: boolean
   readonly gain: number
   readonly cuts: number
@@ -343,10 +332,6 @@ interface BestCut {
 /** Shares of all squares that are nearer are the same: sums differ by the order of adding. */
 const SAME_SHARE = 1e-10
 
-/**
- * Returns the weight of the rows of a node, the weighted deviation of each from their mean, the squares, and how many
- * equally weighted rows they are worth; undefined where the target does not vary.
- */
 function targetSums(rows: Uint32Array, target: Float64Array, weights: Float64Array) {
   let mass = 0
   let massSquared = 0
@@ -453,10 +438,6 @@ function leftRows(
   return isLeft
 }
 
-/**
- * Returns the variables of a network: all, or of too many that can be split the `mostVariables` that differ most between
- * the classes, by |t|.
- */
 function selectVariables(
   all: readonly number[],
   { logs, options }: DependencyNetworks,
@@ -480,7 +461,6 @@ function picked(values: Float64Array, members: Members): Float64Array {
   return Float64Array.from(members, (instance) => Number(values[instance]))
 }
 
-/** Returns Pearson's r² of a column and a target over some rows; 0 where either does not vary. */
 function explainedShare(
   values: Float64Array,
   pulls: Float64Array,

@@ -1,4 +1,4 @@
-import { ascending, descending, greatest, group, index, max, median, quantile, sum } from 'd3-array'
+import { ascending, descending, greatest, index, max, median, quantile, sum } from 'd3-array'
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -18,8 +18,11 @@ import {
   type VariableFeatures,
   type VariableKind,
 } from '../features/log-set.ts'
-import { instanceWeights, WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
-import { performanceMetric } from '../performance/performance-metric.ts'
+import {
+  instanceWeights,
+  performanceMetric,
+  WEIGHT_OPTIONS,
+} from '../performance/performance-metric.ts'
 
 /**
  * Finds differences between two sets of logs by Welch's t-test of every feature of every variable. Null hypothesis: the
@@ -46,7 +49,6 @@ type Tester = ReturnType<typeof tester>
 
 /** Returns the test of a feature, whose q and significance are open: those need all tests. */
 function tester(logs: LogSet, weights: Float64Array | undefined) {
-  // An instance without performance has no weight by it.
   const { before, after } = membersOf(logs, weights)
   const picked = (values: Float64Array, members: readonly number[]) =>
     Float64Array.from(members, (instance) => Number(values[instance]))
@@ -63,7 +65,6 @@ function tester(logs: LogSet, weights: Float64Array | undefined) {
       t: test.statistic,
       df: test.df,
       p: Number.isFinite(test.statistic) || !test.tested ? test.p : Math.max(test.p, leastP(test)),
-      /** p corrected for the number of tests; significant below α. */
       q: Number.NaN,
       significant: false,
       tested: test.tested,
@@ -97,7 +98,6 @@ function variablesOf(
     }),
   )
   const all = tests.flat()
-  // With few instances nothing is as sure as Welch's t may say.
   const q = CORRECTIONS[correction](
     Float64Array.from(all, (each) => Math.max(each.p, leastP(each))),
   )
@@ -228,12 +228,10 @@ export interface VariableDivergence {
   readonly presence: Presence
   /** Why it can be no cause: a constant of each class, or a timer, which comes once a period of the run time. */
   readonly idle: 'constant' | 'timer' | null
-  /** Gravity of its messages: 0 for plain ones, then warnings, errors, and thrown exceptions. */
   readonly gravity: number
   readonly features: readonly FeatureTest[]
 }
 
-/** Differences between two sets of logs, as found by `findDivergence`. */
 export class Divergence extends columnarStage<{
   readonly logs: LogSet
   readonly options: DivergenceOptions
@@ -244,7 +242,6 @@ export class Divergence extends columnarStage<{
   readonly variables: readonly VariableDivergence[]
   readonly performance: PerformanceTest
 }>() {
-  readonly #byKind = group(this.variables, ({ kind }) => kind)
   readonly #byName = index(
     this.variables,
     ({ kind }) => kind,
@@ -252,10 +249,9 @@ export class Divergence extends columnarStage<{
   )
 
   #ofKind(kind: VariableKind): readonly VariableDivergence[] {
-    return this.#byKind.get(kind) ?? []
+    return [...(this.#byName.get(kind)?.values() ?? [])]
   }
 
-  /** Returns the number of tests of variables of a kind: the family that they are corrected for. */
   tests(kind: VariableKind): number {
     return sum(this.#ofKind(kind), ({ features }) => features.filter(({ tested }) => tested).length)
   }
@@ -264,7 +260,6 @@ export class Divergence extends columnarStage<{
     return this.#byName.get(kind)?.get(name)
   }
 
-  /** Returns the variables that only one class logged: events, the gravest first, then those in more instances. */
   onlyIn(logClass: LogClass): readonly VariableDivergence[] {
     return this.variables.filter(({ presence }) => presence.onlyIn === logClass).sort(byPresence)
   }
@@ -293,7 +288,6 @@ export class Divergence extends columnarStage<{
   }
 }
 
-/** Smallest separation at which an event accounts for most of the difference between the classes. */
 const SEPARATES = 0.5
 
 /** Events that tell the classes apart by whether they came, the surest first, before all else. */
@@ -329,7 +323,6 @@ export function largestFinite({ features }: VariableDivergence): number {
   return max(features, ({ t }) => (Number.isFinite(t) ? Math.abs(t) : 0)) ?? 0
 }
 
-/** Returns the test with the largest t; of equal ones the mean, which is easiest to state, else the first. */
 function largestT(tests: readonly FeatureTest[]): FeatureTest | undefined {
   const isMean = ({ feature }: FeatureTest) => Number(feature === 'mean')
   return greatest(tests, (a, b) => ascending(Math.abs(a.t), Math.abs(b.t)) || isMean(a) - isMean(b))
@@ -338,7 +331,6 @@ function largestT(tests: readonly FeatureTest[]): FeatureTest | undefined {
 const MIN_INSTANCES = 3
 /** Widest middle half of gaps, within an instance and of its instances, as a share of the period. */
 const MAX_SPREAD = 0.15
-/** Share of the instances whose number of messages must be that of a timer. */
 const MIN_FITTING = 0.75
 
 /**

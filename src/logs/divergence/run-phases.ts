@@ -4,7 +4,6 @@ import { type LogSet, membersOf } from '../features/log-set.ts'
 import type { PerformanceMetric } from '../performance/performance-metric.ts'
 import { isTimer } from './find-divergence.ts'
 
-/** A stretch of a run from one message to the next that all instances have; its means add up to performance. */
 export type RunPhase = ReturnType<typeof runPhases>[number]
 
 interface Point {
@@ -15,10 +14,8 @@ interface Point {
   readonly counts: ArrayLike<number>
 }
 
-/** Share of the instances in which messages must follow each other in one order. */
 const MIN_IN_ORDER = 0.9
 const MIN_PACED = 3
-/** Smallest share of the change of performance for which one phase counts as its source. */
 const MIN_SHARE = 0.5
 
 /** Cuts runs at the messages that all have in one order, up to a performance that is a time; `[]` for others. */
@@ -72,7 +69,6 @@ export function runPhases(logs: LogSet, metric: PerformanceMetric) {
       /** The events that it begins and ends with; null for the start and the end of the run. */
       from: from.event,
       to: to.event,
-      /** Mean number of times that an event repeats in a stretch of repetitions. */
       ...(isPaced && { counts: { before: were, after: are } }),
       beforeUs: beforeMean,
       afterUs: afterMean,
@@ -87,18 +83,14 @@ function meanOf(values: ArrayLike<number>, instances: readonly number[]): number
   return mean(instances, (i) => values[i]) ?? Number.NaN
 }
 
-/** Returns the first and last messages of the events that all instances have; several at one time are one. */
 function pointsOf(logs: LogSet, having: readonly number[]): Point[] {
   const { events } = logs
   return events.names.flatMap((event, variable): Point[] => {
-    // A facet is a message of its event.
     if (event.includes(' · ') || isTimer(logs, variable)) return []
     const counts = events.of(variable, 'count')
     if (having.some((i) => Number(counts[i]) === 0)) return []
-    const [first, last] = [
-      events.of(variable, 'firstAbsolute'),
-      events.of(variable, 'lastAbsolute'),
-    ]
+    const first = events.of(variable, 'firstAbsolute')
+    const last = events.of(variable, 'lastAbsolute')
     const isOnce = having.every((i) => Number(counts[i]) < MIN_PACED)
     const point = { event, counts, isFirst: true, isLast: isOnce, times: first }
     return isOnce ? [point] : [point, { ...point, isFirst: false, isLast: true, times: last }]

@@ -20,7 +20,6 @@ const MAX_VALUES = 20
 const MAX_FIELDS = 200
 const MAX_LENGTH = 80
 const MANY = `has more than ${MAX_VALUES} values`
-/** Numbers of these names are not more or less, but this or that. */
 const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
 
 type Column = ReturnType<typeof newColumn>
@@ -34,11 +33,9 @@ function newColumn(event: string, [key, value]: LogField, run: FieldRun) {
     isLeftOut: reason !== null && !FEW_TELL.has(reason),
     isCode: reason !== null || IS_CODE.test(key),
     example: String(value).slice(0, MAX_LENGTH),
-    /** Values of the field, in any event, one per instance. */
     run,
     known: 0,
     stateCode: -1,
-    /** Events of its values; `null` once there were too many. */
     values: new Map() as Map<string, number> | null,
     codes: [] as number[],
     isText: false,
@@ -75,7 +72,6 @@ export class FieldVariables {
     return getOrInsert(this.#events, event, () => ({ event, messages: 0, columns: new Map() }))
   }
 
-  /** Takes the fields of a message; `valueAt` reads the value of one by its place. */
   take(
     own: EventFields,
     keys: readonly string[],
@@ -84,16 +80,13 @@ export class FieldVariables {
     own.messages++
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string
-      let column = own.columns.get(key)
-      if (column === undefined) {
-        if (own.columns.size === MAX_FIELDS) continue
+      if (own.columns.size === MAX_FIELDS && !own.columns.has(key)) continue
+      const column = getOrInsert(own.columns, key, () => {
         const run = getOrInsert(this.#runs, key, () => new FieldRun())
-        column = newColumn(own.event, [key, message.valueAt(i)], run)
-        own.columns.set(key, column)
-      }
+        return newColumn(own.event, [key, message.valueAt(i)], run)
+      })
       column.known++
       if (column.isLeftOut) continue
-      // Of a text of too many values no further one matters.
       if (column.run.varies && column.values === null && column.stateCode < 0) column.run.messages++
       else this.#put(column, message.valueAt(i), message)
     }
@@ -102,7 +95,6 @@ export class FieldVariables {
   #put(column: Column, value: LogField[1], moment: Moment): void {
     const { instance, timeUs } = moment
     column.run.take(value, instance)
-    // A facet seen before is not one of numbers.
     const known = typeof value === 'string' ? column.values?.get(value) : undefined
     if (known !== undefined) {
       this.#builder.event(instance, known, timeUs)
@@ -121,35 +113,32 @@ export class FieldVariables {
   }
 
   #facet(column: Column, value: string, { instance, timeUs }: Moment): void {
-    const { values, codes } = column
+    const { values, codes, event, key } = column
     if (values === null) return
-    let code = values.get(value)
-    if (code === undefined) {
-      if (values.size === MAX_VALUES || value.length > MAX_LENGTH) {
-        column.values = null
-        return
-      }
-      code = this.#builder.facetCode(`${column.event} · ${column.key}=${value}`)
-      values.set(value, code)
-      codes.push(code)
+    if (!values.has(value) && (values.size === MAX_VALUES || value.length > MAX_LENGTH)) {
+      column.values = null
+      return
     }
+    const code = getOrInsert(values, value, () => {
+      codes.push(this.#builder.facetCode(`${event} · ${key}=${value}`))
+      return codes.at(-1) as number
+    })
     this.#builder.event(instance, code, timeUs)
   }
 
-  /** Ends after the last message: removes fields that proved to be no variables, and facets that were `asked` for. */
   finish(asked: readonly string[] = []): void {
     const leftOut = new Map<string, FieldLeftOut>()
     const identities = this.#identities(asked)
     for (const { messages, columns } of this.#events.values()) {
       for (const [field, column] of columns) {
         const { codes, stateCode, known, example } = column
-        if (column.isDuration) this.#builder.noteDuration(stateCode)
+        if (column.isDuration) this.#builder.durations.add(stateCode)
         const identity = identities.get(field)
         const own = asked.includes(field) ? '' : reasonOf(column, messages)
         const reason = identity?.reason ?? own
         if (reason === null) continue
-        this.#builder.drop('event', codes)
-        if (identity !== undefined) this.#builder.drop('state', [stateCode])
+        for (const code of codes) this.#builder.dropped.event.add(code)
+        if (identity !== undefined) this.#builder.dropped.state.add(stateCode)
         if (reason === '' || (stateCode >= 0 && identity === undefined)) continue
         const key = `${field} ${reason}`
         const all = known + (leftOut.get(key)?.messages ?? 0)
@@ -181,7 +170,6 @@ export class FieldVariables {
   }
 }
 
-/** Returns why a field has no facets: '' if that is nothing to tell; `null` if it has them. */
 function reasonOf({ reason, values, known }: Column, messages: number): string | null {
   if (reason !== null && !FEW_TELL.has(reason)) return LEFT_OUT_WORDS[reason]
   const isFew = values !== null && namesFew(values.size, known)
@@ -204,7 +192,6 @@ const IS_NUMBER = /^[-+]?(?:0|[1-9]\d*|(?=\.))(?:\.\d+)?(?:[eE][-+]?\d+)?$/
 
 const KEPT_TEXTS = 3
 
-/** The values of one field, whatever messages have it, as far as they may name what wrote them. */
 class FieldRun {
   varies = false
   messages = 0

@@ -1,5 +1,5 @@
 // Runs once a message, and there may be hundreds of millions: the loops index with `!`.
-import { bisector, max, min, sum } from 'd3-array'
+import { bisector, max, min, sort, sum } from 'd3-array'
 import { patternSource } from '../../core/code-literals.ts'
 import { at, getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
@@ -11,22 +11,22 @@ import {
   COLUMNS,
   codeOfClass,
   type Feature,
+  type FeatureRow,
   LEVELS,
   type Level,
   LOG_CLASSES,
   type LogClass,
   LogReport,
   LogSet,
-  laidOut,
   ReadingNotes,
   STATE_FEATURES,
+  VariableFeatures,
   type VariableKind,
   WAIT_NAME,
 } from './log-set.ts'
 
 interface BuilderOptions {
   readonly derive?: DerivedStates | undefined
-  /** Variables to leave out, by their names, in which `*` stands for anything. */
   readonly exclude?: readonly string[] | undefined
   /** Whether how long after the message before it each event came is a state, `ms until EVENT`. */
   readonly hasWaits?: boolean
@@ -35,8 +35,8 @@ interface BuilderOptions {
 interface Instance extends Omit<Row, 'closed'> {
   classCode: Period
   isLeftOut: boolean
-  open: OpenInstance | undefined
-  closed: ClosedInstance | undefined
+  /** Its messages, and once it is closed their features. */
+  content: OpenInstance | ClosedInstance
 }
 
 /**
@@ -67,14 +67,15 @@ export class LogBuilder {
   readonly #codes = new Map<string, number>()
   readonly #names: Names = { event: new Dictionary(), state: new Dictionary() }
   readonly notes = new ReadingNotes()
-  /** Metric of performance, unless something else is asked for. */
   metric: LogSet['metric']
   #current = -1
   readonly #facetCodes = new Set<number>()
-  readonly #durations = new Set<number>()
+  /** States that text says with a unit. */
+  readonly durations = new Set<number>()
   readonly #options: BuilderOptions
   readonly #levels: number[] = []
-  readonly #dropped = { event: new Set<number>(), state: new Set<number>() }
+  /** Variables that turned out to be none. */
+  readonly dropped = { event: new Set<number>(), state: new Set<number>() }
 
   constructor(options: BuilderOptions = {}) {
     this.#options = options
@@ -110,13 +111,11 @@ export class LogBuilder {
     this.state(this.#requireCurrent(name), this.stateCode(name), timeUs, value)
   }
 
-  /** Returns the number of an instance, which is added if it is new; see `setInstance`. */
   instanceCode(logClass: LogClass, id: string): number {
     const classCode = codeOfClass(logClass)
     return getOrInsert(this.#codes, `${classCode} ${id}`, () => {
-      const open = new OpenInstance()
-      const added = { id, classCode, isLeftOut: false, open, closed: undefined }
-      return this.#instances.push(added) - 1
+      const content = new OpenInstance()
+      return this.#instances.push({ id, classCode, isLeftOut: false, content }) - 1
     })
   }
 
@@ -128,7 +127,6 @@ export class LogBuilder {
     return this.#names.state.code(name)
   }
 
-  /** Adds an event message, by numbers; keeps the gravest of an event's levels. */
   event(instance: number, code: number, timeUs: number, level?: Level): void {
     if (level !== undefined) {
       const rank = LEVELS.indexOf(level)
@@ -153,15 +151,6 @@ export class LogBuilder {
     return code
   }
 
-  drop(kind: VariableKind, codes: readonly number[]): void {
-    for (const code of codes) this.#dropped[kind].add(code)
-  }
-
-  noteDuration(code: number): void {
-    this.#durations.add(code)
-  }
-
-  /** Sets when an instance started; default, and at the latest: its first message. */
   startAt(instance: number, startUs: number): void {
     if (!Number.isFinite(startUs)) throw new OptionError('startUs', startUs, 'microseconds')
     this.#openOf(instance).startUs = startUs
@@ -180,12 +169,9 @@ export class LogBuilder {
     at(this.#instances, instance).isLeftOut = true
   }
 
-  /** Says that an instance is complete: its features are computed, its messages freed. */
   close(instance: number): void {
     const own = this.#instances[instance]
-    if (own?.open === undefined) return
-    own.closed = this.#close(own.open)
-    own.open = undefined
+    if (own?.content instanceof OpenInstance) own.content = this.#close(own.content)
   }
 
   #close(open: OpenInstance): ClosedInstance {
@@ -204,11 +190,11 @@ export class LogBuilder {
   /** Returns the features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
     const kept = this.#instances.filter(({ isLeftOut }) => !isLeftOut)
-    const rows = kept.flatMap((one) => {
-      const closed = one.closed ?? (one.open && this.#close(one.open))
-      return closed === undefined ? [] : { ...one, closed }
+    const isOpen = (one: Instance['content']) => one instanceof OpenInstance
+    const rows = kept.map(({ id, classCode, content }) => {
+      return { id, classCode, closed: isOpen(content) ? this.#close(content) : content }
     })
-    const logs = kept.flatMap(({ open }) => open ?? [])
+    const logs = kept.map(({ content }) => content).filter(isOpen)
     const cut = cutWindows(rows, logs, (window) => this.#close(window))
     return this.#logSet(rows, cut && { lengthUs: cut.lengthUs, logs: this.#logSet(cut.rows) })
   }
@@ -220,25 +206,31 @@ export class LogBuilder {
     const excluded = (this.#options.exclude ?? []).map((name) => ({ name, has: namedAs(name) }))
     const variables = [...names.event, ...names.state]
     const columnsOf = <K extends VariableKind>(kind: K) => {
-      const dropped = new Set(this.#dropped[kind])
+      const dropped = new Set(this.dropped[kind])
       for (const [code, name] of names[kind].entries()) {
         if (excluded.some(({ has }) => has.test(name))) dropped.add(code)
       }
-      const all = instances.map((instance) => instance[kind])
-      return laidOut(names[kind], COLUMNS[kind], { all, dropped })
+      const rowsOf = new Map<number, FeatureRow[]>()
+      for (const [instance, closed] of instances.entries()) {
+        for (const [code, features] of closed[kind]) {
+          if (!dropped.has(code)) getOrInsert(rowsOf, code, () => []).push({ instance, features })
+        }
+      }
+      const sorted = sort(rowsOf, ([code]) => String(names[kind][code]))
+      return new VariableFeatures({
+        names: sorted.map(([code]) => String(names[kind][code])),
+        instances: instances.length,
+        columns: COLUMNS[kind],
+        rows: sorted.map(([, own]) => own),
+      })
     }
     const states = columnsOf('state') as LogSet['states']
     const { derive = {} } = this.#options
-    const counts = {
-      event: COLUMNS.event.indexOf('count'),
-      state: COLUMNS.state.indexOf('records'),
+    const messagesOf = (kind: VariableKind, isOwn: (name: string, code: number) => boolean) => {
+      const column = COLUMNS[kind].findIndex((type) => type === 'count' || type === 'records')
+      const own = instances.flatMap((instance) => instance[kind])
+      return sum(own, ([code, all]) => (isOwn(names[kind][code] ?? '', code) ? all[column] : 0))
     }
-    const messagesOf = (kind: VariableKind, isOwn: (name: string, code: number) => boolean) =>
-      sum(instances, (instance) =>
-        sum(instance[kind], ([code, features]) =>
-          isOwn(names[kind][code] ?? '', code) ? Number(features[counts[kind]]) : 0,
-        ),
-      )
     const { metric } = this
     // A condition may be on a number that is no state, such as a status.
     const isKnown =
@@ -249,7 +241,7 @@ export class LogBuilder {
       met: names.event,
       metric: isKnown ? metric : undefined,
       windows,
-      durations: new Set(Array.from(this.#durations, (code) => names.state[code] ?? '')),
+      durations: new Set(Array.from(this.durations, (code) => names.state[code] ?? '')),
       classOf: Uint8Array.from(rows, ({ classCode }) => classCode),
       levels: new Map(
         this.#levels.flatMap((rank, code) => [
@@ -275,7 +267,7 @@ export class LogBuilder {
 
   #openOf(instance: number): OpenInstance {
     const own = this.#instances[instance]
-    if (own?.open !== undefined) return own.open
+    if (own?.content instanceof OpenInstance) return own.content
     throw new FlowdeltaError(
       `Instance ${show(own?.id)} got a message after it was closed. Close an instance when all its messages are read.`,
     )
@@ -370,7 +362,6 @@ export class OpenInstance {
     })
     const at = (timeUs: number) => windows[Math.floor((timeUs - this.#startedUs) / lengthUs)]
     for (const [code, { times, stride }] of present(this.#events)) {
-      // In a sample each time stands for several.
       for (const timeUs of times) for (let i = 0; i < stride; i++) at(timeUs)?.add(code, timeUs)
     }
     for (const [code, { times, values }] of present(this.#states)) {
@@ -392,7 +383,6 @@ export class OpenInstance {
       event: event.map(([code, series]) => [code, eventFeatures(series, run)]),
       state: [
         ...state.map(([code, series]) => [code, stateFeatures(series, run, true)] as const),
-        // Waits are no state that holds for a while.
         ...waits.map(([code, series]) => [code, stateFeatures(series, run, false)] as const),
       ],
     }
@@ -434,14 +424,12 @@ class Series {
   times: number[] = []
   /** Value of each kept message of a state, parallel to `times`. */
   values: number[] = []
-  /** Distance between kept messages: a power of two. */
   stride = 1
   count = 0
   first = Number.POSITIVE_INFINITY
   last = Number.NEGATIVE_INFINITY
   minimum = Number.POSITIVE_INFINITY
   maximum = Number.NEGATIVE_INFINITY
-  /** The value of the latest message; of several at one time, the one that came last. */
   final = Number.NaN
   #origin = Number.NaN
   #sum = 0

@@ -1,12 +1,11 @@
 // Features are copied once a variable, feature and test: the loops index with `!`.
-import { ascending, sum } from 'd3-array'
+import { sum } from 'd3-array'
 import { addAt, getOrInsert } from '../../core/entries.ts'
 import { describePlace, type Place } from '../../core/errors.ts'
 import { columnarStage, own, rowTable, type StageTable, stageTable } from '../../core/stage.ts'
 import { requireOneOf } from '../../stats/require-option.ts'
 import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
-import type { InstanceFeatures } from './log-builder.ts'
-import { DURATION_UNIT, type Unit, unitOfName } from './units.ts'
+import { MS, type Unit, unitOfName } from './units.ts'
 
 export { AFTER, BEFORE }
 
@@ -135,7 +134,7 @@ export class LogSet extends columnarStage<{
 
   /** Returns the unit of a state variable, if its name or its texts say it. */
   unitOf(state: string): Unit | undefined {
-    return this.durations?.has(state) ? DURATION_UNIT : unitOfName(state)
+    return this.durations?.has(state) ? MS : unitOfName(state)
   }
 
   get counts(): Readonly<Record<LogClass, number>> {
@@ -175,45 +174,40 @@ export interface FeatureRow {
   readonly features: readonly number[]
 }
 
+interface FeatureTable<F extends Feature> {
+  readonly names: readonly string[]
+  readonly instances: number
+  readonly columns: readonly (F | Summary)[]
+  /** Those of the instances that logged a variable, ascending, in the order of names. */
+  readonly rows: readonly (readonly FeatureRow[])[]
+}
+
 /** The features of all variables of one kind. Only instances that logged a variable take memory. */
 export class VariableFeatures<F extends Feature = Feature> {
   /** Names of the variables, ascending. */
   readonly names: readonly string[]
   /** Features, which are tested; there may be columns of summaries, too. */
   readonly types: readonly F[]
-  readonly #instances: number
+  readonly #given: FeatureTable<F>
   readonly #columns: ReadonlyMap<F | Summary, number>
-  readonly #rows: readonly (readonly FeatureRow[])[]
   readonly #indexes: ReadonlyMap<string, number>
 
-  /** @param rows of each variable, in the order of names: those of the instances that logged it, ascending */
-  constructor({
-    names,
-    instances,
-    columns,
-    rows,
-  }: {
-    readonly names: readonly string[]
-    readonly instances: number
-    readonly columns: readonly (F | Summary)[]
-    readonly rows: readonly (readonly FeatureRow[])[]
-  }) {
-    this.names = names
-    this.types = columns.filter((type) => !SUMMARIES.has(type)) as F[]
-    this.#instances = instances
-    this.#columns = new Map(columns.map((type, i) => [type, i]))
-    this.#rows = rows
-    this.#indexes = new Map(names.map((each, index) => [each, index]))
+  constructor(given: FeatureTable<F>) {
+    this.#given = given
+    this.names = given.names
+    this.types = given.columns.filter((type) => !SUMMARIES.has(type)) as F[]
+    this.#columns = new Map(given.columns.map((type, i) => [type, i]))
+    this.#indexes = new Map(given.names.map((each, index) => [each, index]))
   }
 
   /** Returns one feature of one variable, an instance each: NaN without a message, but 0 for their number. */
   of(
     variable: number,
     type: F | Summary,
-    target = new Float64Array(this.#instances),
+    target = new Float64Array(this.#given.instances),
   ): Float64Array {
     const column = this.#columns.get(type) ?? Number.NaN
-    const rows = this.#rows[variable]!
+    const rows = this.#given.rows[variable]!
     target.fill(type === 'count' ? 0 : Number.NaN)
     for (const { instance, features } of rows) target[instance] = features[column] ?? Number.NaN
     return target
@@ -224,7 +218,7 @@ export class VariableFeatures<F extends Feature = Feature> {
     variable: number,
     types: readonly T[],
   ): readonly Readonly<Record<T | 'instance', number>>[] {
-    return this.#rows[variable]!.map(({ instance, features }) => {
+    return this.#given.rows[variable]!.map(({ instance, features }) => {
       const row = { instance } as Record<T | 'instance', number>
       for (const type of types) {
         row[type] = features[this.#columns.get(type) ?? Number.NaN] ?? Number.NaN
@@ -239,27 +233,6 @@ export class VariableFeatures<F extends Feature = Feature> {
 }
 
 const SUMMARIES: ReadonlySet<Feature | Summary> = new Set([...EVENT_SUMMARIES, ...STATE_SUMMARIES])
-
-/** Puts the features of single instances together, by variable, in the order of names. */
-export function laidOut<F extends Feature>(
-  names: readonly string[],
-  columns: readonly (F | Summary)[],
-  { all, dropped }: { readonly all: readonly InstanceFeatures[]; dropped: ReadonlySet<number> },
-): VariableFeatures<F> {
-  const rowsOf = new Map<number, FeatureRow[]>()
-  for (const [instance, variables] of all.entries()) {
-    for (const [code, features] of variables) {
-      if (!dropped.has(code)) getOrInsert(rowsOf, code, () => []).push({ instance, features })
-    }
-  }
-  const sorted = [...rowsOf].sort(([a], [b]) => ascending(names[a], names[b]))
-  return new VariableFeatures({
-    names: sorted.map(([code]) => names[code]!),
-    instances: all.length,
-    columns,
-    rows: sorted.map(([, rows]) => rows),
-  })
-}
 
 export interface SkippedLine extends Place {
   /** Line, or enough of it to recognize it. */
@@ -332,11 +305,11 @@ export class ReadingNotes {
   readonly sharedFiles: string[] = []
   /** Fields of messages that are no variables, those of most messages first. */
   readonly fieldsLeftOut: FieldLeftOut[] = []
-  readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
+  readonly #skipped = new Map<string, { reason: string; count: number; first: SkippedLine[] }>()
 
   /** Notes lines that gave no message, by the first of them; the first few of each reason are kept. */
   skip(reason: string, line: SkippedLine, count = 1): void {
-    const entry = getOrInsert(this.#skipped, reason, () => ({ count: 0, first: [] }))
+    const entry = getOrInsert(this.#skipped, reason, () => ({ reason, count: 0, first: [] }))
     entry.count += count
     if (entry.first.length === LISTED_PER_REASON) return
     const { text } = line
@@ -347,9 +320,7 @@ export class ReadingNotes {
 
   get data() {
     const { lines, unreadFiles, sharedFiles, fieldsLeftOut } = this
-    const skipped: readonly SkippedLines[] = Array.from(this.#skipped, ([reason, entry]) => {
-      return { reason, ...entry }
-    })
+    const skipped: readonly SkippedLines[] = [...this.#skipped.values()]
     return { lines, skipped, unreadFiles, sharedFiles, fieldsLeftOut } as const
   }
 }

@@ -1,14 +1,12 @@
 import { formatDuration, grouped, shortNumber } from '../../core/words.ts'
 import { WAIT_NAME } from './log-set.ts'
 
-/** Unit of a number in a log. */
 export interface Unit {
   readonly text: string
-  /** Length of a unit of time, in microseconds. */
   readonly us?: number
 }
 
-const MS: Unit = { text: 'ms', us: 1e3 }
+export const MS: Unit = { text: 'ms', us: 1e3 }
 const UNITS: ReadonlyMap<string, Unit> = new Map(
   (
     [
@@ -44,7 +42,6 @@ export function unitOfName(name: string): Unit | undefined {
   return words.length > 1 || last.length > 2 ? UNITS.get(last) : undefined
 }
 
-/** Returns the text around the number of a template that a state is, `done took=<num> ms #1`; undefined for others. */
 export function aroundNumber(state: string) {
   const [, template = '', place] = /^(.*) #(\d+)$/s.exec(state) ?? []
   const parts = template.split(/<[^<>\s]+>/)
@@ -52,10 +49,6 @@ export function aroundNumber(state: string) {
   return place === undefined ? undefined : { before: parts[at - 1], behind: parts[at] }
 }
 
-/** A duration that text says with its unit is read in ms. */
-export const DURATION_UNIT = MS
-
-/** Returns a number with its unit. */
 export function quantityText(value: number, unit: Unit | undefined): string {
   if (unit?.us !== undefined) return formatDuration(value * unit.us)
   const number = Math.abs(value) >= 100 ? grouped(value) : shortNumber(value)

@@ -2,7 +2,7 @@ import { greatest, group, max, mean, min, sum } from 'd3-array'
 import { patternSource } from '../../core/code-literals.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { custom, defineOptions } from '../../core/options.ts'
-import { counted, grouped, percent, shortText } from '../../core/words.ts'
+import { counted, grouped, percent, readDuration, shortText } from '../../core/words.ts'
 import { moments } from '../../stats/moments.ts'
 import {
   AFTER,
@@ -30,7 +30,6 @@ import { aroundNumber, type Unit } from '../features/units.ts'
  */
 export type Metric = string | { readonly variable: string; readonly feature: Feature }
 
-/** Option of every stage that needs the measure of performance. */
 export const METRIC_OPTIONS = defineOptions({
   metric: custom<Metric>({
     default: 'runTime',
@@ -77,7 +76,7 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
   const states = kind === 'event' ? [] : isField ? meant : [name]
   const values = isField
     ? fieldOfEvents(logs, name, { feature, states })
-    : requireVariable(logs, kind, name).of(feature)
+    : valuesOf(logs, kind, { name, feature })
   const quantity = logs.unitOf(states[0] ?? name)
   const others = kind === 'state' ? logs.events.names : logs.states.names
   const all = [...states, ...states.flatMap((state) => copiesOf(logs, state, feature))]
@@ -85,13 +84,16 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
     // The variable's own name, unless there is an event and a state of that name.
     name: unlike(name, others),
     values,
-    unit: unitOf(feature),
+    unit: isShareOfRun(feature)
+      ? 'relative time'
+      : isEventTime(feature)
+        ? 'absolute time'
+        : 'value',
     ...(kind === 'state' && quantity !== undefined && { quantity }),
     variable: { kind, name, feature, ...(kind === 'state' && { states: all }) },
   }
 }
 
-/** Looks up a performance metric that some instance of each class has. */
 export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMetric {
   const found = performanceMetric(logs, metric)
   const members = membersOf(logs, found.values)
@@ -141,7 +143,6 @@ function textsOf(event: string): RegExp {
   return new RegExp(`^${source}$`, 's')
 }
 
-/** Returns a field of several events: its largest or least value of an instance, or the mean of all. */
 function fieldOfEvents(
   logs: LogSet,
   field: string,
@@ -201,7 +202,6 @@ const PREFIXES: ReadonlyMap<string, Feature> = new Map<string, Feature>([
   ['minimum', 'minimum'],
 ])
 
-/** Returns the metric that a text names: a variable, or one with a prefix. */
 function namedMetric(logs: LogSet, name: string): { variable: string; feature?: Feature } {
   const [, prefix = '', variable = name] = /^(\w+):(.*)$/s.exec(name) ?? []
   const feature = PREFIXES.get(prefix)
@@ -230,15 +230,14 @@ function requireFeature(metric: unknown): { variable: string; feature: Feature }
   throw new OptionError('metric.feature', feature, `one of ${known.join(', ')}`)
 }
 
-function unitOf(feature: Feature): PerformanceMetric['unit'] {
-  if (!isEventTime(feature)) return 'value'
-  return isShareOfRun(feature) ? 'relative time' : 'absolute time'
-}
-
-function requireVariable(logs: LogSet, kind: VariableKind, name: string) {
+function valuesOf(
+  logs: LogSet,
+  kind: VariableKind,
+  { name, feature }: { name: string; feature: Feature },
+): Float64Array {
   const features = logs.features(kind)
   const index = features.indexOf(name)
-  if (index !== undefined) return { of: (feature: Feature) => features.of(index, feature) }
+  if (index !== undefined) return features.of(index, feature)
   const all = [...logs.events.names, ...logs.states.names]
   const shown = all.slice(0, MAX_SHOWN).map((each) => show(shortText(each, MAX_NAME_LENGTH)))
   const known = shown.length === 0 ? 'they have none' : shown.join(', ')
@@ -253,7 +252,7 @@ function requireVariable(logs: LogSet, kind: VariableKind, name: string) {
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.1.
  */
-export function metricTail(logs: LogSet, metric: PerformanceMetric): MetricTail {
+export function metricTail(logs: LogSet, metric: PerformanceMetric) {
   const { name, unit, values } = metric
   const classes = LOG_CLASSES.map((whose, code) => ({
     whose: ` ${whose}`,
@@ -269,12 +268,7 @@ export function metricTail(logs: LogSet, metric: PerformanceMetric): MetricTail 
   return { metric, isHeavy: true, suggestion }
 }
 
-export interface MetricTail {
-  readonly metric: PerformanceMetric
-  readonly isHeavy: boolean
-  /** Advice for a heavy tail, as a sentence; empty if the tail is not heavy. */
-  readonly suggestion: string
-}
+export type MetricTail = Readonly<ReturnType<typeof metricTail>>
 
 /** Distance beyond which a normal distribution has 0.27 % of its values: four times that is a heavy tail. */
 const FAR_SD = 3
@@ -297,7 +291,6 @@ export function heavyTail(sample: ArrayLike<number>) {
   return { count: values.length, outliers, fraction, isHeavy }
 }
 
-/** Smallest part of the change of a metric for which the records of one event count as its source. */
 const MIN_SHARE = 0.5
 
 /** Returns the states of a metric that is a mean, with its records in each instance; `[]` for other metrics. */
@@ -314,7 +307,6 @@ function recordColumns(logs: LogSet, { variable }: PerformanceMetric) {
 
 type RecordRows = ReturnType<typeof recordColumns>[0]['rows']
 
-/** Returns the records of each class: their rows, number and mean. */
 function byClass({ classOf }: LogSet, rows: RecordRows) {
   const ofClass = (code: number) => {
     const own = rows.filter(({ instance }) => classOf[instance] === code)
@@ -324,7 +316,6 @@ function byClass({ classOf }: LogSet, rows: RecordRows) {
   return [ofClass(BEFORE), ofClass(AFTER)] as const
 }
 
-/** Returns the statistics of a metric's records in each class; undefined if no instance has several. */
 export function metricRecords(logs: LogSet, metric: PerformanceMetric) {
   const columns = recordColumns(logs, metric)
   const rows = columns.flatMap((column) => column.rows)
@@ -341,7 +332,6 @@ export function metricRecords(logs: LogSet, metric: PerformanceMetric) {
   return before && after && { before, after }
 }
 
-/** An event by whose records a metric of several events changed. */
 export type MetricPart = NonNullable<ReturnType<typeof changedPart>>
 
 /** Returns the event whose records account for half of the change of a metric that several events have, if any. */
@@ -361,4 +351,92 @@ export function changedPart(logs: LogSet, metric: PerformanceMetric) {
   })
   const most = greatest(parts, ({ share }) => share)
   return most !== undefined && most.share >= MIN_SHARE ? most : undefined
+}
+
+/**
+ * Weights of instances: `'none'` weights all the same, `'latency'` weights by ⌊2^(latency / doubling)⌋ of the
+ * performance metric, with a doubling of 0.15 of the largest, so that this weighs 101, as in the paper.
+ * `{ doublingMs: 150 }` gives the latency that doubles a weight in ms, and `{ doubling: 150 }` in the metric's own unit.
+ * Also takes a list of weights, one per instance.
+ */
+export type LogWeights =
+  | 'none'
+  | 'latency'
+  | { readonly doublingMs?: number; readonly doubling?: number }
+  | ArrayLike<number>
+
+export const WEIGHT_OPTIONS = defineOptions({
+  ...METRIC_OPTIONS,
+  weights: custom<LogWeights>({
+    default: 'none',
+    sentence:
+      "Weights of instances: 'latency' makes slow ones count more, the slowest a hundred times; latency=150ms sets the latency that doubles the weight",
+    flag: 'weights <name>',
+    accepts: (value) =>
+      value === 'none' || value === 'latency' || (typeof value === 'object' && value !== null),
+    expected:
+      "'none', 'latency', { doublingMs: 150 } (latency=150ms) or a number for each instance",
+    parse: (given) => {
+      const [, more] = /^latency=(.+)$/.exec(given) ?? []
+      if (more === undefined) return given
+      return Number.isNaN(Number(more))
+        ? { doublingMs: readDuration(more) / 1000 }
+        : { doubling: Number(more) }
+    },
+  }),
+})
+
+/** Returns a weight an instance, or undefined where all are the same. NaN for those without performance. */
+export function instanceWeights(
+  logs: LogSet,
+  { weights, metric }: { readonly weights: LogWeights; readonly metric: Metric },
+): Float64Array | undefined {
+  if (weights === 'none') return undefined
+  const refused = (wanted: string) => new OptionError('weights', weights, wanted)
+  if (typeof weights === 'object' && 'length' in weights) {
+    const { length } = logs.instances
+    if (weights.length !== length) throw refused(`'none', 'latency' or ${length} numbers`)
+    const given = Float64Array.from(weights)
+    const wrong = given.findIndex((weight) => !(weight > 0 && weight < Number.POSITIVE_INFINITY))
+    if (wrong < 0) return given
+    throw new OptionError(`weights[${wrong}]`, given[wrong], 'a number above 0')
+  }
+  const { values, unit, name, quantity } = performanceMetric(logs, metric)
+  const { doublingMs, doubling = usualDoubling(values) } = weights === 'latency' ? {} : weights
+  const us = unit === 'absolute time' ? 1 : quantity?.us
+  if (doublingMs !== undefined && us === undefined) {
+    throw refused(
+      `'latency', latency=150 in whatever ${name} is in, or numbers: it is not known to be a time`,
+    )
+  }
+  const own = doublingMs === undefined ? doubling : (doublingMs * 1000) / (us ?? 1)
+  if (!(own > 0)) throw refused('a latency above 0 that doubles the weight')
+  const negative = values.findIndex((value) => value < 0)
+  if (negative < 0) return latencyWeights(values, own, values.length)
+  throw refused(
+    `'none' or numbers: ${name} is ${values[negative]} in ${logs.instances[negative]}, and what is below 0 has no such weight`,
+  )
+}
+
+/** Share of the largest latency that doubles a weight: of 1 s 150 ms, the paper's choice. */
+const DOUBLING_SHARE = 0.15
+
+export function usualDoubling(latencies: ArrayLike<number>): number {
+  return DOUBLING_SHARE * (max(Array.from(latencies).filter(Number.isFinite)) ?? 1) || 1
+}
+
+/**
+ * Returns weights that make a few very slow instances count: ⌊2^(latency / doubling)⌋, at most `cap`.
+ * Where the slowest takes 1 s, up to 149 ms count once, 150 ms twice, 1 s 101 times; NaN stays NaN.
+ *
+ * Source: Nagaraj, Killian and Neville, NSDI 2012, §5.2.1; the cap and the share are our own.
+ */
+export function latencyWeights(
+  latencies: ArrayLike<number>,
+  doubling: number,
+  cap: number,
+): Float64Array {
+  return Float64Array.from(latencies, (latency) =>
+    Math.min(cap, Math.floor(2 ** (latency / doubling))),
+  )
 }

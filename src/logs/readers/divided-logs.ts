@@ -13,13 +13,11 @@ import { type LogField, numberIn } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass, StateFeature } from '../features/log-set.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
-import { levelOf, roleOf } from './field-roles.ts'
+import { levelOf, roleOf } from './log-draft.ts'
 
-/** Division of one stream of messages into instances and classes. */
 export type Division = NonNullable<ReturnType<typeof readDivision>>
 
 const MIN_WINDOWS = 5
-/** Share of a window that its log may miss at either end. */
 const MAX_MISSED = 0.1
 
 export function readDivision(options: {
@@ -39,13 +37,20 @@ export function readDivision(options: {
   if (splitAt !== null && readMoment(splitAt, { epochUs: SOME_DAY_US }) === null) {
     throw new OptionError('splitAt', splitAt, "a time, as '2026-10-01T11:15Z' or '11:15Z'")
   }
-  const { slowest, rest } = slowestOf(badIf ?? '')
+  const slowest: { readonly metric: string; readonly share: number }[] = []
+  const others = (badIf ?? '').split(/\s+and\s+/).filter((one) => {
+    const [, metric, percent] = SLOWEST.exec(one.trim()) ?? []
+    const share = Number(percent) / 100
+    if (metric === undefined || !(share > 0 && share < 1)) return true
+    slowest.push({ metric: metric.replace(/^"(.*)"$/, '$1'), share })
+    return false
+  })
+  const rest = slowest.length === 0 ? (badIf ?? '') : others.join(' and ')
   const conditions = rest === '' ? [] : parseConditions(rest)
   const call = conditions.find(({ op }) => op === 'calls' || op === 'does not call')
   if (call !== undefined) {
     throw new FlowdeltaError(`Logs do not say what is called: ${call.text}. Ask for a field.`)
   }
-  // Windows in µs, `null` for none; when after begins; what makes an instance one of after.
   return {
     windowUs,
     splitAt,
@@ -56,22 +61,8 @@ export function readDivision(options: {
   }
 }
 
+/** `runTime in slowest 10 %`. */
 const SLOWEST = /^(.+?)\s+in\s+(?:the\s+)?slowest\s+([\d.]+)\s*%$/
-
-/** Takes `runTime in slowest 10 %` out of conditions. */
-function slowestOf(badIf: string) {
-  const slowest: { readonly metric: string; readonly share: number }[] = []
-  if (!badIf.includes('slowest')) return { slowest, rest: badIf }
-  const rest = badIf.split(/\s+and\s+/).filter((one) => {
-    const [, metric, percent] = SLOWEST.exec(one.trim()) ?? []
-    const share = Number(percent) / 100
-    if (metric === undefined || !(share > 0 && share < 1)) return true
-    slowest.push({ metric: metric.replace(/^"(.*)"$/, '$1'), share })
-    return false
-  })
-  return { slowest, rest: rest.join(' and ') }
-}
-
 const SOME_DAY_US = Date.UTC(2020, 0, 1) * 1000
 
 /** Operator to test on single messages for a negated one: no message of the instance may meet it. */
@@ -88,10 +79,14 @@ const FEATURES: Partial<Record<ConditionOp, StateFeature>> = {
   'up to': 'minimum',
 }
 
+interface Message {
+  readonly timeUs: number
+  readonly fields: readonly LogField[]
+}
+
 interface Test {
   readonly asked: Condition
   readonly isNegated: boolean
-  /** Whether some message has its field; otherwise it names a total of instances. */
   isKnown: boolean
   readonly held: Set<number>
 }
@@ -99,11 +94,9 @@ interface Test {
 interface Windows {
   firstUs: number
   lastUs: number
-  /** Instances by the beginnings of their windows. */
   readonly instances: Map<number, number>
 }
 
-/** Says which instance messages are of, and in the end of which class each is. */
 export class DividedLogs {
   readonly #division: Division
   readonly #builder: LogBuilder
@@ -121,36 +114,28 @@ export class DividedLogs {
     })
   }
 
-  instanceOf(
-    id: string,
-    given: LogClass,
-    {
-      timeUs,
-      fields = [],
-    }: { readonly timeUs: number; readonly fields?: readonly LogField[] | undefined },
-  ): number {
+  instanceOf(id: string, given: LogClass, { timeUs, fields }: Message): number {
     const { windowUs, splitAt } = this.#division
     if (splitAt !== null && Number.isNaN(this.#splitUs)) {
       this.#splitUs = readMoment(splitAt, { epochUs: timeUs }) ?? Number.NaN
     }
     const logClass = splitAt === null ? given : timeUs < this.#splitUs ? 'before' : 'after'
-    let instance: number
-    if (windowUs === null) instance = this.#builder.instanceCode(logClass, id)
-    else {
+    const inWindow = (windowUs: number) => {
       const newWindows = () => ({ firstUs: timeUs, lastUs: timeUs, instances: new Map() })
       const own = getOrInsert(this.#windows, `${logClass} ${id}`, newWindows)
       own.firstUs = Math.min(own.firstUs, timeUs)
       own.lastUs = Math.max(own.lastUs, timeUs)
-      // Windows begin where after does.
       const origin = Number.isNaN(this.#splitUs) ? 0 : this.#splitUs
       const startUs = origin + Math.floor((timeUs - origin) / windowUs) * windowUs
-      instance = getOrInsert(own.instances, startUs, () => {
+      return getOrInsert(own.instances, startUs, () => {
         const name = `${id} ${isoTime(startUs, 0)}`.trim()
         const code = this.#builder.instanceCode(logClass, name)
         this.#builder.startAt(code, startUs)
         return code
       })
     }
+    const instance =
+      windowUs === null ? this.#builder.instanceCode(logClass, id) : inWindow(windowUs)
     for (const test of this.#tests) {
       const own = fields.filter((field) => isAsked(test.asked, field))
       test.isKnown ||= own.length > 0
@@ -234,7 +219,6 @@ function holds(asked: Condition, [key, value]: LogField): boolean {
   }
   const number = typeof value === 'number' ? value : numberIn(value)
   const limit = numberIn(values[0] ?? '')
-  if (op === 'above') return number > limit
-  if (op === 'from') return number >= limit
-  return op === 'below' ? number < limit : number <= limit
+  if (number === limit) return op === 'from' || op === 'up to'
+  return op === 'above' || op === 'from' ? number > limit : number < limit
 }

@@ -2,10 +2,8 @@ import { memoized } from '../../core/remembered.ts'
 import { datePattern, KNOWN_TIMES } from './log-clock.ts'
 import type { Pair } from './logfmt.ts'
 
-/** Layout of the lines of one format. */
 export interface LineLayout {
   readonly groups: readonly string[]
-  /** The parts of a line, in the order of `groups`; `null` if it is made otherwise. */
   readonly read: (text: string) => readonly (string | undefined)[] | null
   readonly isEnvelope: boolean
   /** Whether other layouts come first, although this one is common: it would take their lines. */
@@ -159,23 +157,19 @@ export const lineLayouts = memoized((dateFormat: string): readonly LineLayout[] 
   const endOfTime = timeFinder(dateFormat)
   return LAYOUTS.map(([name, pattern]) => {
     const groups: string[] = []
-    const source = compiled(pattern, time, groups)
+    const expression = new RegExp(`^(?:${compiled(pattern, time, groups)})$`)
     return {
       groups,
       read:
         readerWithHead(pattern, endOfTime) ??
         readerAroundTime(pattern, endOfTime) ??
-        readerOf(new RegExp(`^(?:${source})$`)),
+        ((text) => expression.exec(text)?.slice(1) ?? null),
       isEnvelope: groups.includes('line'),
       isLast: name === 'text' || pattern.startsWith('{head}'),
       heads: headsOf(pattern, time),
     }
   })
 })
-
-function readerOf(expression: RegExp): LineLayout['read'] {
-  return (text) => expression.exec(text)?.slice(1) ?? null
-}
 
 /** Returns a function for the end of a time at a place of a line, or −1, which remembers the last one. */
 export function timeFinder(dateFormat: string): TimeFinder {
@@ -237,9 +231,7 @@ function headsOf(pattern: string, time: string): RegExp[] {
 }
 
 function compiled(pattern: string, time: string, groups: string[]): string {
-  const blanks = pattern.replace(/ ([*+?])?/g, (_, many) =>
-    many === '*' || many === '?' ? '[ \\t]*' : '[ \\t]+',
-  )
+  const blanks = pattern.replace(/ [*?]/g, '[\\x20\\t]*').replace(/ \+?/g, '[\\x20\\t]+')
   return withParts(blanks, time, groups)
     .replaceAll('%LEVEL%', `(?:${WORDS})`)
     .replaceAll('%UPTIME%', UPTIME)
@@ -326,7 +318,6 @@ const CALLER = /^(?:.*\.\w+|[A-Z][\w$]*):\d+$/
 const NAME = /^[\w$-]+$/
 /** Numbers and hexadecimal ids name processes and sessions. */
 const IS_ID = /^[\da-f.:/-]*\d[\da-f.:/-]*$/i
-/** Words before a level that are in no box: where it was written. More are a text. */
 const MAX_WORDS = 3
 
 /**
@@ -341,7 +332,6 @@ export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
     said.push([name, value])
     return true
   }
-  /** Whether a part says by itself what it is. */
   const take = (part: string): boolean => {
     const isTime = () => part !== '' && endOfTime(part, 0) === part.length
     if (!known.has('time') && isTime()) return say('time', part)
@@ -402,7 +392,7 @@ export function readHead(text: string, endOfTime: TimeFinder, end?: number) {
     }
   }
   if (!known.has('time') || (end === undefined && !known.has('level'))) return null
-  return { said, end: messageStart(text, at) }
+  return { said, end: at + (text.slice(at).match(/^[\s|:>-]*/)?.[0].length ?? 0) }
 }
 
 function wordIn(text: string): string {
@@ -417,8 +407,4 @@ function isNamed(text: string, start: number, word: string): boolean {
   return (
     (QUALIFIED.test(word) || CALLER.test(word)) && (word.includes('.') || /^\s*[|:-]/.test(behind))
   )
-}
-
-function messageStart(text: string, at: number): number {
-  return at + (/^[\s|:>-]*/.exec(text.slice(at))?.[0].length ?? 0)
 }

@@ -4,13 +4,11 @@ import { maskedSpans } from './drain/log-templates.ts'
 import type { LogDraft, LogRecord } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
-/** Part of a line's content: a constant, or the text or number at a place of the line. */
 export interface Said {
   readonly text: string | number | boolean
   readonly at: Span | undefined
 }
 
-/** Content of the lines of one form, and the places of its parts. */
 export type LinePlan = NonNullable<ReturnType<typeof planOf>>
 
 type Outputs = ReturnType<typeof outputsOf>
@@ -24,7 +22,6 @@ const MIN_LINES = 4
 const MAX_VARIANTS = 4
 const MAX_RUNS = 200
 const MAX_LENGTH = 4_000
-/** Fewest characters of an id of letters up to f and digits. */
 const MIN_HEX = 8
 /** Shifts of characters that show which part of the content they belong to. */
 const SHIFTS = [1, 5] as const
@@ -68,7 +65,6 @@ export class LinePlans {
   /** Places of the ids of the line that was searched last: from, to, from, to … */
   #ids: number[] = []
 
-  /** Returns the plan for a line. What comes a few times is not worth one. */
   find(line: LineBytes): Found {
     if (line.length > MAX_LENGTH) return 'none'
     // Most lines have their ids where the line before had its own.
@@ -94,16 +90,13 @@ export class LinePlans {
     return plans.length === MAX_VARIANTS || ++form.lines < MIN_LINES ? 'none' : 'learn'
   }
 
-  /** Makes a plan of the line that `find` was given last. */
   learn(text: string, read: Reader): void {
-    // The numbers are still those of `find`.
     const form = this.#forms.get(this.#key) as Form
     const plan = planOf(text, read, this.#plans++)
     if (plan === undefined) form.lines = Number.NEGATIVE_INFINITY
     else form.plans.push(plan)
   }
 
-  /** Returns the form of a line; its numbers ignore digits, and ids of equal length at known places. */
   #formOf(line: LineBytes): Form | undefined {
     const { bytes, start, end } = line
     const ids = this.#ids
@@ -205,7 +198,6 @@ function planOf(text: string, read: Reader, id: number) {
     }
   }
   return {
-    /** Number among the plans for lines of a format. */
     id,
     record,
     stream,
@@ -263,7 +255,6 @@ function isNotation(text: string, [start, end]: Span): boolean {
   return text[end] === 'x' || text.slice(start - 2, start) === '::'
 }
 
-/** Plans for the lines of all files in a format. */
 export const plansFor = remembered((_: ReadSettings) => memoized((_: string) => new LinePlans()))
 
 function perturbed(text: string, [start, end]: Span, by: number): string {
@@ -290,7 +281,6 @@ export function outputsOf({ time, value, stream }: LogDraft, record: LogRecord) 
   }
 }
 
-/** Returns the message of a line of a plan. */
 export function recordOf(
   { record, name, instance, fields }: LinePlan,
   line: LineBytes,
@@ -307,7 +297,6 @@ export function recordOf(
   }
 }
 
-/** Returns what stands at a place of a line, or is the same in each. */
 export function valueIn(line: LineBytes, { at, text }: Said): Said['text'] {
   if (at === undefined) return text
   return typeof text === 'number' ? line.number(at[0], at[1]) : line.text(at[0], at[1])
@@ -319,7 +308,6 @@ function saidIn(text: string, value: Said['text'], runs: readonly Span[]): Said 
   const last = runs.at(-1)
   if (first === undefined || last === undefined) return { text: value, at: undefined }
   if (typeof value === 'number') {
-    // A number may be written in several ways.
     const start = first[0] - (/[-+.\d]*$/.exec(text.slice(0, first[0]))?.[0].length ?? 0)
     const literal = /^[-+.\deE]+/.exec(text.slice(start))?.[0] ?? ''
     const at: Span = [start, start + literal.length]
@@ -339,14 +327,12 @@ const NEWLINE = 10
 const MINUS = 45
 const POINT = 46
 const ZERO = 48
-/** Most digits of numbers that may be exact; 10²² is the last exact power. */
 const EXACT_DIGITS = 16
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 const decoder = new TextDecoder()
 /** Node's own search is five times as fast, for lines as long as they are. */
 const search = (typeof Buffer === 'undefined' ? Uint8Array : Buffer).prototype.indexOf
 
-/** Returns the place of the next end of a line from a place on, or −1. */
 export function endOfLine(bytes: Uint8Array, from: number): number {
   return search.call(bytes, NEWLINE, from)
 }

@@ -1,6 +1,4 @@
 import { getOrInsert } from '../../core/entries.ts'
-import { roleOf } from './field-roles.ts'
-import { parsedObject } from './json-object.ts'
 import {
   type LineLayout,
   lineLayouts,
@@ -21,21 +19,18 @@ import {
   valueIn,
 } from './line-plans.ts'
 import type { LogClock } from './log-clock.ts'
-import { LogDraft, type LogRecord } from './log-draft.ts'
+import { LogDraft, type LogRecord, roleOf } from './log-draft.ts'
 import type { LogFormat, ReadSettings } from './log-read-options.ts'
 import { type LogSink, SKIPPED, type Taker } from './log-sink.ts'
-import { logfmtPairs, type Pair, trailingPairs } from './logfmt.ts'
+import { logfmtPairs, type Pair, parsedObject, trailingPairs } from './logfmt.ts'
 import { mayBeThrown, StackFollower, type Thrown, thrownIn } from './thrown.ts'
 
-/** Formats of which each line is a record. */
 const RECORDS: ReadonlySet<LogFormat> = new Set(['jsonl', 'logfmt'])
 export const BEGINS_WITH_PAIR = /^[A-Za-z_@][\w.@/-]*=/
 /** Matches lines that may be a line within a record, unlike a message in words. */
 const MAY_BE_LINE = /^\s*[{<[]|\d:\d\d|\d{9}|=|^[A-Za-z]{4,8}[:[]|^[A-Z]+ \//
 const TELLS_TIME = new Set(['time', 'head', 'uptime_ms'])
 const MAX_DEPTH = 5
-/** Length in bytes at which Docker cuts lines, leaving their end open. */
-const DOCKER_CUT = 16_384
 /** Colors and other controls of a terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
 const CONTROLS = /\u001b\[[0-9;?]*[A-Za-z]/g
@@ -52,19 +47,15 @@ interface Place {
   readonly text: () => string
 }
 
-/** Lines of one origin, such as a container, among those of others. */
 class Stream {
   readonly stack = new StackFollower()
   partial = ''
   head = ''
-  /** Message that further lines belong to. */
   message: LogRecord | undefined
-  /** Plan, line and time of a message that nothing has asked for yet. */
   plan: LinePlan | undefined
   readonly line = new LineBytes()
   timeUs = Number.NaN
 
-  /** Reads the message of a plan, before anything may ask for it. */
   settle(): this {
     if (this.plan !== undefined) {
       this.message = recordOf(this.plan, this.line, { timeUs: this.timeUs, value: undefined })
@@ -94,9 +85,7 @@ export class LineReader {
   #columns: readonly string[] = []
   #lastUs = Number.NaN
   #messages = 0
-  /** Lines that begin no message, and look like no stack either. */
   #unread = 0
-  /** The first of these that do not count as skipped yet, and their number. */
   #doubtful = { line: 0, text: '', count: 0 }
 
   constructor(options: LineOptions) {
@@ -109,13 +98,11 @@ export class LineReader {
     this.#longLayouts = this.#layouts.filter(({ heads }) => heads.length > 0)
   }
 
-  /** Takes one line as bytes, if lines of its form are known; whether it did. */
   bytes(line: LineBytes): boolean {
     this.#found = this.#plans.find(line)
     return typeof this.#found === 'object' && this.#replay(this.#found, line)
   }
 
-  /** Ends the bytes that lines are read from. */
   endBytes(): void {
     for (const stream of this.#streams.values()) stream.settle()
   }
@@ -233,7 +220,6 @@ export class LineReader {
       const [message = ''] = thrownMessage.split('\n', 1)
       this.#threw(stream, line, stack.add({ className: thrownType, message }))
     }
-    // An error without a type.
     if (thrown === undefined || stack.knows()) return
     this.#threw(stream, line, stack.add(thrownIn(thrown.split('\n', 1)[0] ?? '')))
   }
@@ -276,7 +262,6 @@ export class LineReader {
     return undefined
   }
 
-  /** Reads a line, and the asked fields in its text; returns whether it begins a message. */
   #message(text: string): boolean {
     const { settings } = this.#options
     const draft = new LogDraft(settings)
@@ -321,7 +306,6 @@ export class LineReader {
     )
   }
 
-  /** Collects several lines into one message; those before the last report nothing yet. */
   #several(text: string): boolean {
     const stream = this.#stream()
     const before = stream.head
@@ -364,9 +348,6 @@ export class LineReader {
     const stream = this.#stream()
     const isCarried = envelope !== undefined || draft.isCarried
     const text = withoutControls(line)
-    // A record that ends like an object is whole.
-    const isLong = envelope === undefined && isCarried && text.length >= DOCKER_CUT
-    draft.isPartial ||= isLong && !/[\n}]$/.test(text)
     if (draft.isPartial) {
       stream.partial += text
       return true
@@ -391,7 +372,6 @@ export class LineReader {
       return true
     }
     const inner = draft.inner ?? { text: first, stream: draft.stream }
-    // Other layouts start anew.
     if (envelope !== undefined && depth === 0) this.#draft = new LogDraft(this.#options.settings)
     this.#draft.inner = inner
     return false

@@ -1,6 +1,12 @@
-import { greatest } from 'd3-array'
+import { ascending, greatest, group, sort, sum } from 'd3-array'
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
+import {
+  nodeFiles,
+  type OpenableSource,
+  openSource,
+  type TraceSource,
+} from '../../traces/trace-source.ts'
 import { FieldVariables } from '../features/field-variables.ts'
 import { LogBuilder } from '../features/log-builder.ts'
 import {
@@ -11,12 +17,27 @@ import {
   type SkippedLines,
 } from '../features/log-set.ts'
 import { DividedLogs, type Division } from './divided-logs.ts'
-import { LogTemplates, TemplateMatcher } from './drain/log-templates.ts'
-import { mineInputs } from './drain/mine-log-templates.ts'
-import { type LogInput, type LogPaths, logInputs } from './log-inputs.ts'
+import {
+  DrainTree,
+  LogTemplates,
+  type MessageGroup,
+  masked,
+  TemplateMatcher,
+  templateName,
+  tokensOf,
+} from './drain/log-templates.ts'
+import type { LinePlan } from './line-plans.ts'
+import type { LogRecord } from './log-draft.ts'
 import { type LogReadOptions, type ReadSettings, readSettings } from './log-read-options.ts'
-import { LogWriter, optionsIn, skipAdvice, skipText } from './log-sink.ts'
-import { hasFreeText, readLogFile } from './read-log-file.ts'
+import {
+  type LogSink,
+  LogWriter,
+  onlyMessages,
+  optionsIn,
+  skipAdvice,
+  skipText,
+} from './log-sink.ts'
+import { readLogFile } from './read-log-file.ts'
 
 /** Logs to compare: those of good runs, and those of bad ones; `[]` if there are none. */
 export interface LogsToCompare {
@@ -72,7 +93,7 @@ export async function loadLogs(
   options: LogReadOptions = {},
 ): Promise<LogSet> {
   const settings = readSettings(options)
-  const { division, instance, isByPath } = settings
+  const { division, instance } = settings
   const isDivided = division !== null && (division.splitAt !== null || division.isByBad)
   const { before, after } = periodsOf(logs, isDivided)
   const inputs = { before: await logInputs(before), after: await logInputs(after) }
@@ -80,14 +101,14 @@ export async function loadLogs(
     inputs[logClass].map((input) => ({ logClass, ...input })),
   )
   if (all.length === 0) throw new OptionError('logs', '[]', '{ before: paths, after: paths }')
-  const templates = await namingOf(all, settings)
+  const templates =
+    settings.templates === 'mined' ? await mineInputs(all, settings) : settings.templates
   const { derive, exclude } = options
   const builder = new LogBuilder({ derive, exclude, hasWaits: settings.hasWaits })
   const names = LOG_CLASSES.map((of) =>
-    all.flatMap(({ logClass, files }) => (logClass === of ? files.map(sourceOf) : [])),
+    inputs[of].flatMap(({ files }) => files.map(sourceOf)),
   ).filter((own) => own.length > 0)
-  // The files of a class are one log if its windows are instances.
-  const hasWindows = division?.windowUs != null && instance === undefined && !isByPath
+  const hasWindows = division?.windowUs != null && instance === undefined
   const isShared = hasWindows && names.some(({ length }) => length > 1)
   // Files of other names in the other period tell the periods apart, and nothing else.
   const areSame = new Set(names.map((own) => [...new Set(own)].sort().join())).size === 1
@@ -102,11 +123,10 @@ export async function loadLogs(
     const pathInstance = instance === undefined ? ofPath() : -1
     for (const source of files) {
       const file = source.name
-      // If files share their windows, each message names its file.
       const whose = isShared ? { id: '', ...(areSame && { source: sourceOf(source) }) } : { id }
       if (isShared) builder.notes.sharedFiles.push(file)
-      const to = { builder, fields, divided, matcher, ...whose }
-      const sink = new LogWriter({ ...to, logClass, file, pathInstance })
+      const to = { builder, fields, divided, matcher, logClass, file, pathInstance, ...whose }
+      const sink = new LogWriter(to)
       await readLogFile(source, { settings, sink, isRequired: isFile })
     }
     if (pathInstance >= 0 && divided === undefined && !isOneEach) builder.close(pathInstance)
@@ -137,11 +157,8 @@ function periodsOf(logs: LogsToCompare | LogPaths, isDivided: boolean): LogsToCo
     if (logs[logClass] === undefined) throw new OptionError(logClass, undefined, 'paths of logs')
   }
   if (!isDivided || [logs.after].flat().length === 0) return logs
-  throw new OptionError(
-    'logs',
-    'before and after',
-    'one source, as `splitAt` and `badIf` divide it',
-  )
+  const wanted = 'one source, as `splitAt` and `badIf` divide it'
+  throw new OptionError('logs', 'before and after', wanted)
 }
 
 function isPeriods(logs: LogsToCompare | LogPaths): logs is LogsToCompare {
@@ -156,22 +173,8 @@ function requireBoth({ counts }: LogSet, { splitAt, text }: Division): void {
   if (splitAt !== null) {
     throw new OptionError('splitAt', splitAt, `a time within the logs: ${found}`)
   }
-  throw new OptionError(
-    'badIf',
-    text,
-    `conditions that some instances meet and some do not: ${found}`,
-  )
-}
-
-async function namingOf(
-  inputs: readonly LogInput[],
-  settings: ReadSettings,
-): Promise<LogTemplates | 'none'> {
-  if (settings.templates !== 'mined') return settings.templates
-  for (const file of inputs.flatMap(({ files }) => files)) {
-    if (await hasFreeText(file, settings)) return mineInputs(inputs, settings)
-  }
-  return new LogTemplates([])
+  const wanted = `conditions that some instances meet and some do not: ${found}`
+  throw new OptionError('badIf', text, wanted)
 }
 
 function requireMessages(
@@ -179,7 +182,6 @@ function requireMessages(
   logClass: LogClass,
   { inputs, isDivided }: { readonly inputs: readonly LogInput[]; readonly isDivided: boolean },
 ): void {
-  // One source is of both.
   const members = membersOf(logs, logs.runTimeUs)
   const own = isDivided ? [...members.before, ...members.after] : members[logClass]
   if (own.length > 0 || inputs.length === 0) return
@@ -188,10 +190,110 @@ function requireMessages(
   const most = greatest(logs.report.skipped.filter(isOwn), ({ count }) => count)
   const advice = skipAdvice(most?.reason ?? '')
   const why = most === undefined ? 'these have none' : `${skipText(most)}.${advice && ` ${advice}`}`
-  throw new OptionError(
-    logClass,
-    inputs.map(({ id }) => id).join(', '),
-    `logs with messages: ${why}`,
-    optionsIn(advice),
+  const ids = inputs.map(({ id }) => id).join(', ')
+  throw new OptionError(logClass, ids, `logs with messages: ${why}`, optionsIn(advice))
+}
+
+export type LogPaths = TraceSource | readonly TraceSource[]
+
+export interface LogInput {
+  readonly id: string
+  readonly files: readonly OpenableSource[]
+  readonly isFile: boolean
+}
+
+export async function logInputs(paths: LogPaths): Promise<readonly LogInput[]> {
+  const inputs = await Promise.all(([paths].flat() as TraceSource[]).map(inputOf))
+  const ids = inputs.map(({ id }) => id)
+  const twice = ids.find((id, i) => ids.indexOf(id) < i)
+  if (twice === undefined) return inputs
+  throw new OptionError('paths', twice, 'each file and directory once')
+}
+
+async function inputOf(source: TraceSource): Promise<LogInput> {
+  const isPath = typeof source === 'string' || source instanceof URL
+  const below = isPath ? await (await nodeFiles()).filesBelow(source) : undefined
+  if (below === undefined) {
+    const file = await openSource(source)
+    return { id: file.name, files: [file], isFile: true }
+  }
+  const name = source instanceof URL ? decodeURIComponent(source.pathname) : String(source)
+  if (below.length === 0) throw new OptionError('paths', name, 'a directory with files in it')
+  const id = name.replace(/(.)[\\/]+$/, '$1')
+  return { id, files: await Promise.all(below.map(openSource)), isFile: false }
+}
+
+/**
+ * Mines templates from free text: which kinds of messages there are. Look at them, rename and merge them, and pass them
+ * to `loadLogs` as option `templates`. Mine both periods together, so that one kind of message has one name.
+ *
+ * @param paths files, directories or content in memory
+ * @param options of `loadLogs`
+ * @throws as `loadLogs`
+ *
+ * Source: He et al., ICWS 2017 (Drain).
+ *
+ * @example
+ * const templates = await mineLogTemplates({
+ *   name: 'node.log',
+ *   bytes: '2015-10-17 21:47:48,288 INFO [main] org.example.Peer: connected to 10.0.0.7:50010\n',
+ * })
+ * templates.templates[0].name // 'Peer: connected to <ip>'
+ */
+export async function mineLogTemplates(
+  paths: LogPaths,
+  options: Omit<LogReadOptions, 'templates'> = {},
+): Promise<LogTemplates> {
+  return mineInputs(await logInputs(paths), readSettings(options))
+}
+
+const MAX_KNOWN = 1 << 16
+const SHOWN_CHARACTERS = 200
+
+export async function mineInputs(
+  inputs: readonly LogInput[],
+  settings: ReadSettings,
+): Promise<LogTemplates> {
+  const tree = new DrainTree()
+  /** Groups of texts that came lately: most texts come again and again. */
+  const known = new Map<string, { count: number }>()
+  const groupOf = ({ name, component }: LogRecord): { count: number } | undefined => {
+    const { text } = masked(name)
+    const key = `${component}\n${text}`
+    const found = known.get(key)
+    if (found !== undefined) {
+      found.count++
+      return found
+    }
+    // A slice of a file's text would keep all of it alive.
+    const own = ` ${text}`.slice(1)
+    const example = ` ${name.slice(0, SHOWN_CHARACTERS)}`.slice(1)
+    const added = tree.add(component, tokensOf(own), example)
+    if (known.size === MAX_KNOWN) known.clear()
+    if (added !== undefined) known.set(key, added)
+    return added
+  }
+  const add = (record: LogRecord) => (record.isText ? groupOf(record) : undefined)
+  // The texts of a plan equal each other but for the matches of masks.
+  const taker = ({ record }: LinePlan) => {
+    let group: { count: number } | undefined
+    return () => {
+      if (group === undefined) group = add(record)
+      else group.count++
+    }
+  }
+  const sink: LogSink = { ...onlyMessages(add), taker, isTimeless: true }
+  // Groups depend on the order of messages, which must not depend on the names of classes.
+  for (const { files, isFile } of sort(inputs, ({ id }) => id)) {
+    for (const file of files) await readLogFile(file, { settings, sink, isRequired: isFile })
+  }
+  const named = group(tree.groups, ({ component, tokens }) =>
+    templateName(component, tokens.join(' ')),
   )
+  const templates = Array.from(named, ([name, [first, ...others]]) => {
+    const { component, tokens, example, count } = first as MessageGroup
+    const patterns = [{ component, text: tokens.join(' ') }]
+    return { name, patterns, count: count + sum(others, (one) => one.count), example }
+  }).sort((a, b) => b.count - a.count || ascending(a.name, b.name))
+  return new LogTemplates(templates.map((template, i) => ({ id: i + 1, ...template })))
 }

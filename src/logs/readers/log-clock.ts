@@ -6,7 +6,6 @@ export const TIME_UNITS = ['auto', 's', 'ms', 'us', 'ns'] as const
 export type TimeUnit = (typeof TIME_UNITS)[number]
 
 const NUMBER = /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i
-/** Seconds since a start, as the kernel and Java's garbage collector write them. */
 const UPTIME = /^\d{1,8}\.\d{3}(?:\d{3})?$/
 const MS_PER_DAY = 86_400_000
 const US_PER_DAY = MS_PER_DAY * 1000
@@ -33,10 +32,8 @@ export class LogClock {
   readonly #offset: number
   #usPerUnit: number
   #pattern: DatePattern
-  #year = YEAR
-  #month = 0
-  #day = 0
-  #lastOfDay = 0
+  readonly #months = new Rollover(12, -1)
+  readonly #days = new Rollover(US_PER_DAY, 0)
   /** The second of the last time on a line, and what stands before its fraction and after it. */
   #second = { head: bytesOf(''), tail: bytesOf(''), us: Number.NaN }
 
@@ -97,25 +94,32 @@ export class LogClock {
     const { year, month, day, hour, minute, second, us, zone } = fields
     if (hour > 23 || minute > 59 || second > 60) return Number.NaN
     const ofDay = ((hour * 60 + minute) * 60 + second) * 1e6 + us
-    if (month === undefined || day === undefined) return this.#dayOf(ofDay) * US_PER_DAY + ofDay
-    const midnight = dayMs(year ?? this.#yearOf(month), month, day)
+    if (month === undefined || day === undefined) {
+      return this.#days.roundsTo(ofDay) * US_PER_DAY + ofDay
+    }
+    const midnight = dayMs(year ?? YEAR + this.#months.roundsTo(month), month, day)
     const offset = zone === undefined ? this.#offset : zoneOffset(zone)
     return (midnight - offset) * 1000 + ofDay
   }
+}
 
-  #yearOf(month: number): number {
-    if (this.#month - month > 6) this.#year++
-    // A line that is late by a month or two must not count the year twice.
-    else if (month - this.#month > 6 && this.#month > 0) return this.#year - 1
-    this.#month = month
-    return this.#year
-  }
+/** Counts how often values that go round, such as months, began anew. */
+class Rollover {
+  #rounds = 0
+  #last = Number.NaN
 
-  #dayOf(ofDay: number): number {
-    if (this.#lastOfDay - ofDay > US_PER_DAY / 2) this.#day++
-    else if (ofDay - this.#lastOfDay > US_PER_DAY / 2 && this.#day > 0) return this.#day - 1
-    this.#lastOfDay = ofDay
-    return this.#day
+  constructor(
+    readonly size: number,
+    readonly leastRounds: number,
+  ) {}
+
+  roundsTo(value: number): number {
+    const isLate = value - this.#last > this.size / 2 && this.#rounds > this.leastRounds
+    // What is late must not count the round twice.
+    if (isLate) return this.#rounds - 1
+    if (this.#last - value > this.size / 2) this.#rounds++
+    this.#last = value
+    return this.#rounds
   }
 }
 
@@ -153,12 +157,10 @@ export type DateFields = NonNullable<ReturnType<typeof fieldsOf>>
 export interface DatePattern {
   readonly source: string
   readonly hasZone: boolean
-  /** Reads the fields of a date, `undefined` if `text` is not written this way. */
   read(text: string): DateFields | undefined
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-/** Hours ahead of UTC of zones that logs abbreviate. */
 export const ZONE_HOURS: Readonly<Record<string, number>> = Object.fromEntries(
   'Z=0 UTC=0 GMT=0 WET=0 WEST=1 BST=1 CET=1 CEST=2 EET=2 EEST=3 MSK=3 JST=9 EST=-5 EDT=-4 CST=-6 CDT=-5 MST=-7 MDT=-6 PST=-8 PDT=-7'
     .split(' ')
@@ -208,7 +210,15 @@ export function datePattern(pattern: string): DatePattern {
       groups.push('fraction')
       named += FRACTION
     } else if (/^[A-Za-z]/.test(part)) {
-      const [group, source] = LETTERS[part] ?? unknownLetters(pattern, part)
+      const [group, source] = LETTERS[part] ?? []
+      if (group === undefined || source === undefined) {
+        const known = `${Object.keys(LETTERS).join(', ')} and .SSS`
+        throw new OptionError(
+          'dateFormat',
+          pattern,
+          `a pattern of ${known}: ${part} is none of them`,
+        )
+      }
       named += group === '' ? source : `(?<${group}>${source})`
       groups.push(group)
     } else if (/^\s/.test(part)) named += '\\s+'
@@ -229,36 +239,25 @@ export function datePattern(pattern: string): DatePattern {
   }
 }
 
-function unknownLetters(pattern: string, letters: string): never {
-  throw new OptionError(
-    'dateFormat',
-    pattern,
-    `a pattern of ${Object.keys(LETTERS).join(', ')} and .SSS: ${letters} is none of them`,
-  )
-}
-
 function fieldsOf(found: Readonly<Record<string, string>>) {
   const number = (name: string) => (found[name] === undefined ? undefined : Number(found[name]))
   const short = number('shortYear')
   const monthName = found['monthName']?.toLowerCase()
   const month = monthName === undefined ? number('month') : MONTHS.indexOf(monthName) + 1
   if (month === 0) return undefined
+  const { half } = found
+  const hour = number('hour') ?? 0
   return {
     year: short === undefined ? number('year') : short + (short < 70 ? 2000 : 1900),
     month,
     day: number('day'),
-    hour: hourOf(number('hour') ?? 0, found['half']),
+    hour: half === undefined ? hour : (hour % 12) + (half.toLowerCase() === 'pm' ? 12 : 0),
     minute: number('minute') ?? 0,
     second: number('second') ?? 0,
     us: Number((found['fraction'] ?? '').padEnd(6, '0').replace(/^.{6}/, '$&.')),
     /** As it was written: `Z`, `+02:00`, `-0500`. */
     zone: found['zone'],
   }
-}
-
-function hourOf(hour: number, half: string | undefined): number {
-  if (half === undefined) return hour
-  return (hour % 12) + (half.toLowerCase() === 'pm' ? 12 : 0)
 }
 
 /** Ways to write times that are known, those of one kind on a line; of several that fit the first counts. */

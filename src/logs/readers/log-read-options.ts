@@ -130,14 +130,11 @@ export function readSettings(given: LogReadOptions) {
     format,
     instance: instance === 'path' ? undefined : instance,
     division,
-    /** Whether each path is a log of its own, whatever windows it is cut into. */
-    isByPath: options.instance === 'path',
     asked: [
       ...(instance === 'path' ? [] : [instance]),
       ...(division?.badIf ?? []).map(({ attribute }) => attribute),
     ],
     hasWaits: waits === 'always' || (waits === 'auto' && badIf !== null && window === null),
-    /** The fields of times and names, `null` for those that are usual. */
     time: fields.time,
     name: fields.name,
     value: fields.value,

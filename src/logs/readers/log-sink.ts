@@ -18,14 +18,12 @@ import type { LogRecord } from './log-draft.ts'
 
 export type Taker = (line: LineBytes, timeUs: number, value: number | undefined) => void
 
-/** Receiver of everything that the reader of a format finds in one file. */
 export interface LogSink {
   record(record: LogRecord): void
   /** Returns the function that takes the messages of a plan; without it, `record` takes them. */
   taker?(plan: LinePlan): Taker
   /** Whether it does not ask when messages of plans came. */
   readonly isTimeless?: true
-  /** Notes `count` lines, 1 by default, of which this is the first. */
   skip(reason: string, line: number, text: string, count?: number): void
   skipFile(): void
   countLines(count: number): void
@@ -68,12 +66,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   [SKIPPED.broken]: 'Look at the line, or give another `format`',
 }
 
-/** Returns advice about lines that gave no message: a sentence without its full stop, `''` where nothing can be done. */
 export function skipAdvice(reason: string): string {
   return ADVICE[reason] ?? ''
 }
 
-/** Returns the options that a sentence names between backticks. */
 export function optionsIn(text: string): OptionAdvice {
   return Object.fromEntries(
     Array.from(text.matchAll(/`([\w.]+)`/g), ([, name = '']) => [name, null]),
@@ -86,7 +82,6 @@ export function skipText({ reason, count, first }: SkippedLines): string {
   return `a line ${reason} (${grouped(count)}${place === '' ? '' : `, as in ${place}`})`
 }
 
-/** Whether lines that were skipped for a reason say something that is lost. */
 export function isLost(reason: string): boolean {
   return reason !== SKIPPED.continuation && reason !== SKIPPED.half
 }
@@ -102,7 +97,6 @@ interface WriterOptions {
   readonly source?: string
   readonly logClass: LogClass
   readonly file: string
-  /** Instance given by the path, −1 if a field gives it. */
   readonly pathInstance: number
   /** Absent where text is a name as it stands. */
   readonly matcher: TemplateMatcher | undefined
@@ -122,7 +116,6 @@ interface Message extends Pick<LogRecord, 'timeUs' | 'value' | 'level'> {
   readonly numberAt: (i: number) => number
 }
 
-/** Hands the content of one file on to a `LogBuilder`. */
 export class LogWriter implements LogSink {
   readonly #options: WriterOptions
 
@@ -141,7 +134,6 @@ export class LogWriter implements LogSink {
       return (line, timeUs, value) => this.record(recordOf(plan, line, { timeUs, value }))
     }
     const [start] = said.at ?? [0]
-    // Without a template, digits tell names apart.
     const isOneName = kind.hasTemplate || said.at === undefined
     const isOfPath = pathInstance >= 0 || record.instance === undefined
     const keys = record.fields.map(([key]) => key)
@@ -216,13 +208,8 @@ export class LogWriter implements LogSink {
         ),
       )
     }
-    return {
-      code,
-      fields: this.#options.fields.of(full),
-      states: match?.states ?? [],
-      values,
-      hasTemplate: match !== undefined,
-    }
+    const fields = this.#options.fields.of(full)
+    return { code, fields, values, states: match?.states ?? [], hasTemplate: match !== undefined }
   }
 
   #instanceOf(record: LogRecord): number {

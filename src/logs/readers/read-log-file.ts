@@ -6,83 +6,48 @@ import { JsonElements } from '../../traces/readers/json-elements.ts'
 import { isJsonObject, type JsonObject } from '../../traces/readers/json-values.ts'
 import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
 import { closeChunks, type OpenableSource } from '../../traces/trace-source.ts'
-import { roleOf } from './field-roles.ts'
-import { parsedObject } from './json-object.ts'
 import { endOfLine, LineBytes } from './line-plans.ts'
 import { BEGINS_WITH_PAIR, LineReader } from './line-reader.ts'
 import { LogClock } from './log-clock.ts'
+import { roleOf } from './log-draft.ts'
 import { LOG_FORMATS, type LogFormat, type ReadSettings } from './log-read-options.ts'
 import { type LogFile, type LogSink, onlyMessages, SKIPPED } from './log-sink.ts'
-import { logfmtPairs } from './logfmt.ts'
+import { logfmtPairs, parsedObject } from './logfmt.ts'
 
-interface FileOptions {
-  readonly settings: ReadSettings
-  readonly sink: LogSink
-  readonly isRequired: boolean
-}
-
-/** Reads one file in its format into a sink; one in no known format is an error if it `isRequired`, else noted. */
+/**
+ * Reads one file in its format into a sink, with a clock of its own, because files may differ; one in no known format is
+ * an error if it `isRequired`, else noted.
+ */
 export async function readLogFile(
   source: OpenableSource,
-  { settings, sink, isRequired }: FileOptions,
+  options: {
+    readonly settings: ReadSettings
+    readonly sink: LogSink
+    readonly isRequired: boolean
+  },
 ): Promise<void> {
-  const { head, chunks, isEmpty, format } = await opened(source, settings)
-  if (isEmpty || format === undefined) {
-    await closeChunks(chunks)
-    if (isEmpty) return
-    if (isRequired) throw unknownFormat(head, source.name)
-    sink.skipFile()
-    return
-  }
-  await readInFormat(format, { name: source.name, chunks, sink }, { settings, head })
-}
-
-export async function hasFreeText(
-  source: OpenableSource,
-  settings: ReadSettings,
-): Promise<boolean> {
-  const { bytes, head, chunks, isEmpty, format } = await opened(source, settings)
-  await closeChunks(chunks)
-  if (format === undefined || isEmpty) return false
-  if (format === 'text' || format === 'log4j') return true
-  let found = false
-  const sink = onlyMessages(({ isText }) => {
-    found ||= isText
-  })
-  await readInFormat(format, { name: source.name, chunks: [bytes], sink }, { settings, head })
-  return found
-}
-
-async function opened(source: OpenableSource, settings: ReadSettings) {
+  const { settings, sink, isRequired } = options
   const { head: bytes, chunks } = await source.open(() => {})
   const head = new TextDecoder().decode(bytes)
   const format = settings.format === 'auto' ? recognizeLogFormat(head, settings) : settings.format
-  // A file without a line is a log without messages.
-  return { bytes, head, chunks, format, isEmpty: head.trim() === '' }
-}
-
-async function readInFormat(
-  format: LogFormat,
-  file: LogFile,
-  { settings, head }: { readonly settings: ReadSettings; readonly head: string },
-): Promise<void> {
-  const clock = new LogClock(settings)
-  const reader = new LineReader({ sink: file.sink, settings, clock, format })
+  const isEmpty = head.trim() === ''
+  if (isEmpty || format === undefined) {
+    await closeChunks(chunks)
+    if (isEmpty) return
+    if (!isRequired) return sink.skipFile()
+    throw new TraceFormatError(
+      `This is in no log format that is known; it begins ${beginning(head)}`,
+      { file: source.name },
+      `Known formats are ${LOG_FORMATS.join(', ')}. If it is one of these, name it with \`format\`; if lines begin with a time in another form, say how it is written with \`dateFormat\``,
+      { format: null, dateFormat: null },
+    )
+  }
+  const file: LogFile = { name: source.name, chunks, sink }
+  const reader = new LineReader({ sink, settings, clock: new LogClock(settings), format })
   if (format === 'csv') await readCsvLog(file, reader, head)
   else if (format === 'json' || format === 'otlp') await readJsonRecords(file, reader)
-  else {
-    await readLines(file, (text, line) => reader.line(text, line), reader)
-  }
+  else await readLines(file, (text, line) => reader.line(text, line), reader)
   reader.end()
-}
-
-function unknownFormat(head: string, file: string): TraceFormatError {
-  return new TraceFormatError(
-    `This is in no log format that is known; it begins ${beginning(head)}`,
-    { file },
-    `Known formats are ${LOG_FORMATS.join(', ')}. If it is one of these, name it with \`format\`; if lines begin with a time in another form, say how it is written with \`dateFormat\``,
-    { format: null, dateFormat: null },
-  )
 }
 
 const LINES = 50
@@ -107,23 +72,21 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
   const has = (wanted: 'time' | 'name') => hasColumn(columns, wanted, settings)
   // If a named column is missing, the error should say that, rather than another format's problem.
   const isNamed = settings.time !== null || settings.name !== null
-  if (columns.length > 1 && (isNamed ? has('time') || has('name') : has('time') && has('name')))
-    return 'csv'
-  if (most((line) => BEGINS_WITH_PAIR.test(line) && Number(logfmtPairs(line)?.length) > 1))
-    return 'logfmt'
-  let messages = 0
+  const hasColumns = isNamed ? has('time') || has('name') : has('time') && has('name')
+  if (columns.length > 1 && hasColumns) return 'csv'
+  const countOf = (line: string) => (BEGINS_WITH_PAIR.test(line) ? logfmtPairs(line)?.length : 0)
+  if (most((line) => Number(countOf(line)) > 1)) return 'logfmt'
+  let format: LogFormat | undefined
   const sink = onlyMessages(() => {
-    messages++
+    format = 'text'
   })
   const reader = new LineReader({ sink, settings, clock: new LogClock(settings), format: 'text' })
   for (const [i, line] of lines.entries()) reader.line(line, i + 1)
-  reader.end()
-  return messages > 0 ? 'text' : undefined
+  return format
 }
 
 const JSON_KEY = /^\s*(?:\[\s*)?\{\s*"/
 
-/** Returns the first lines that are not blank. The last of a long text may be cut off in the middle. */
 function linesOf(text: string): string[] {
   const end = text.length * 4 < HEAD_BYTES ? -1 : text.lastIndexOf('\n')
   return (end < 0 ? text : text.slice(0, end))
@@ -201,7 +164,6 @@ function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
 
 const DELIMITERS = [',', ';', '\t']
 
-/** Returns the delimiter that divides a header line into most columns. */
 export function delimiterOf(header: string): string {
   const columns = (delimiter: string) => header.split(delimiter).length
   return DELIMITERS.reduce((best, next) => (columns(next) > columns(best) ? next : best))
@@ -247,7 +209,6 @@ export function columnNames(fields: readonly string[]): readonly string[] {
   return fields.map((field) => field.replace(/^\uFEFF|"| \[\w+\]"?$/g, '').trim())
 }
 
-/** Whether there are columns for the time and the event, by their names or by the options. */
 export function hasColumn(
   header: readonly string[],
   wanted: 'time' | 'name',
@@ -306,27 +267,20 @@ export function holdsRecords(value: object): boolean {
   return Array.isArray(value) || listIn(value as JsonObject) !== undefined
 }
 
-function* recordsIn(value: unknown, around: JsonObject = {}): Generator<JsonObject> {
-  if (Array.isArray(value)) {
-    for (const one of value) yield* recordsIn(one, around)
-    return
-  }
-  if (!isJsonObject(value)) return
+function recordsIn(value: unknown, around: JsonObject = {}): readonly JsonObject[] {
+  if (Array.isArray(value)) return value.flatMap((one) => recordsIn(one, around))
+  if (!isJsonObject(value)) return []
   const key = listIn(value)
-  if (key === undefined) {
-    yield { ...around, ...value }
-    return
-  }
+  if (key === undefined) return [{ ...around, ...value }]
   const known: Record<string, unknown> = { ...around }
   for (const name of AROUND) if (name in value) known[name] = value[name]
   const { [key]: list, columns } = value
-  if (isJsonObject(list)) yield* recordsIn(list, known)
-  else if (key === 'values') yield* (list as unknown[]).map((entry) => lokiRecord(entry, known))
-  else if (key === 'rows' && Array.isArray(columns)) {
-    for (const row of list as unknown[][]) {
-      yield Object.fromEntries(row.map((cell, i) => [String(columns[i]?.name ?? columns[i]), cell]))
-    }
-  } else yield* recordsIn(list, known)
+  if (Array.isArray(list) && key === 'values') return list.map((entry) => lokiRecord(entry, known))
+  if (Array.isArray(list) && key === 'rows' && Array.isArray(columns)) {
+    const names = columns.map((column) => String(column?.name ?? column))
+    return list.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])))
+  }
+  return recordsIn(list, known)
 }
 
 function listIn(value: JsonObject): string | undefined {

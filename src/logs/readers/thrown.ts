@@ -11,19 +11,15 @@ const QUALIFIED = new RegExp(
 const MENTION = /Exception|Error|Throwable|Failure|Fault/
 const NAME = '(?:[A-Za-z_$][\\w$]*(?:\\.|::))*[A-Za-z_$][\\w$]*'
 
-/** Lines that name a thrown exception, in any surroundings. */
 const BEGINNINGS: readonly RegExp[] = [
   new RegExp(
     `^\\s*(?:Exception in thread "[^"]*" )?(?<class>(?:[A-Za-z_$][\\w$]*\\.)*[A-Z][\\w$]*${KINDS})(?:: (?<text>.*)|:?\\s*$)`,
   ),
-  // Java's causes and .NET's inner exceptions.
   new RegExp(
     `^\\s*(?:Caused by:|Suppressed:|Wrapped by:|Exception in thread "[^"]*"|--->|Unhandled exception\\.) (?<class>${NAME})(?:: (?<text>.*)|:?\\s*$)`,
   ),
-  // Go and Rust.
   /^(?<class>panic|fatal error): (?<text>.*)$/,
   /^thread '[^']*' (?:\(\d+\) )?(?<class>panicked) at (?:'(?<text>.*)', \S+$|\S+$)/,
-  // Ruby and PHP.
   /^\S+:\d+:in [`'][^`']*': (?<text>.*) \((?<class>[A-Z][\w:]*)\)$/,
   /^(?:PHP )?Fatal error: +Uncaught (?<class>[\w\\]+): (?<text>.*?)(?: in \S+:\d+)?$/,
 ]
@@ -40,29 +36,19 @@ const GO_FRAME =
 const PHRASES =
   /^(?:goroutine \d+ \[|During handling of the above exception|The above exception was the direct cause|\s+\.\.\. \d+ more|--- End of|Stack trace:|#\d+ |note: run with|Node\.js v)/
 
-/** Whether a line behind a message is part of a stack trace, and the exceptions it names first. */
-interface Followed {
-  readonly isStack: boolean
-  readonly thrown?: readonly Thrown[]
-}
-
-/** Follows the lines after a message and finds the exceptions in them by the form of stack traces. */
 export class StackFollower {
   #before = ''
-  /** Language of a stack of which more lines are awaited. */
   #open: 'Python' | 'Go' | undefined
   readonly #known = new Set<string>()
 
-  /** Begins a message; returns the exception that its text names, if any. */
   begin(text: string): readonly Thrown[] {
     const mentioned = lastMentioned(text)
     this.#known.clear()
     this.close()
-    this.#before = mentioned === undefined ? text : ''
-    return mentioned === undefined ? [] : this.add(mentioned)
+    this.#before = mentioned.length === 0 ? text : ''
+    return this.add(...mentioned)
   }
 
-  /** Returns the exceptions to report for the message: those that are not known yet. */
   add(...all: readonly Thrown[]): readonly Thrown[] {
     return all.filter(({ className, message }) => {
       const { size } = this.#known
@@ -71,7 +57,7 @@ export class StackFollower {
   }
 
   /** Follows a line that may not begin a message. */
-  follow(line: string): Followed {
+  follow(line: string): { readonly isStack: boolean; readonly thrown?: readonly Thrown[] } {
     const isIndented = /^\s/.test(line)
     const candidate = (among: readonly RegExp[]) =>
       [firstOf(among, this.#before)].filter((one) => one !== undefined)
@@ -107,7 +93,6 @@ export class StackFollower {
     return this.#open !== undefined
   }
 
-  /** Whether a line that may stand by itself continues the previous message. */
   continues(line: string, isWhole: boolean): boolean {
     if (this.#open === 'Python' || /^\s/.test(line) || TRACEBACK.test(line) || PHRASES.test(line))
       return true
@@ -121,7 +106,7 @@ export class StackFollower {
     return [...this.#known].some(isOwn)
   }
 
-  #found(named: readonly Thrown[]): Followed {
+  #found(named: readonly Thrown[]) {
     this.#before = ''
     return { isStack: true, thrown: this.add(...named) }
   }
@@ -133,7 +118,7 @@ export function mayBeThrown(text: string): boolean {
 
 function thrownAtStart(line: string): Thrown | undefined {
   const found = firstOf(BEGINNINGS, line)
-  return found === undefined ? undefined : (lastMentioned(found.message) ?? found)
+  return found === undefined ? undefined : (lastMentioned(found.message)[0] ?? found)
 }
 
 export function thrownIn(text: string): Thrown {
@@ -150,19 +135,17 @@ function firstOf(patterns: readonly RegExp[], line: string): Thrown | undefined 
   return undefined
 }
 
-/** Whether a name is a type: a single lower-case word is none. */
 function isType({ className }: Thrown): boolean {
   return /[A-Z]/.test(className)
 }
 
 /** Returns the exception that a message names; the last of several, `FSError: java.io.IOException: No space left`. */
-function lastMentioned(text: string): Thrown | undefined {
-  if (!MENTION.test(text)) return undefined
-  let last: RegExpExecArray | undefined
-  for (const found of text.matchAll(QUALIFIED)) last = found
-  if (last === undefined) return undefined
-  const rest = text.slice(last.index + last[0].length)
-  return { className: last[0], message: rest.startsWith(':') ? messageOf(rest.slice(1)) : '' }
+function lastMentioned(text: string): Thrown[] {
+  if (!MENTION.test(text)) return []
+  return Array.from(text.matchAll(QUALIFIED), ({ 0: className, index }) => {
+    const rest = text.slice(index + className.length)
+    return { className, message: rest.startsWith(':') ? messageOf(rest.slice(1)) : '' }
+  }).slice(-1)
 }
 
 /** Returns the message without the advice after a semicolon; a bracket may have opened before. */

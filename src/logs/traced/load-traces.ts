@@ -7,8 +7,8 @@ import type { TraceSet } from '../../traces/trace-set.ts'
 import type { TraceSource } from '../../traces/trace-source.ts'
 import type { LogField } from '../features/field-variables.ts'
 import { masked } from '../readers/drain/log-templates.ts'
+import { logInputs } from '../readers/load-logs.ts'
 import { classOf, type LogRecord } from '../readers/log-draft.ts'
-import { logInputs } from '../readers/log-inputs.ts'
 import { readSettings } from '../readers/log-read-options.ts'
 import { isLost, type LogSink } from '../readers/log-sink.ts'
 import { readLogFile } from '../readers/read-log-file.ts'
@@ -41,20 +41,15 @@ import { readLogFile } from '../readers/read-log-file.ts'
  * @throws OptionError for an unknown format or an empty list of files.
  *
  * @example
- * const before = await loadTraces({
- *   name: 'monday.json',
- *   bytes: '[{ "traceId": "a", "id": "b", "name": "get", "timestamp": 1, "duration": 250 }]',
- * })
- * before.size // 1
- *
- * const sized = await loadTraces(
+ * const before = await loadTraces(
  *   {
  *     name: 'monday.json',
  *     bytes: '[{ "traceId": "a", "id": "b", "name": "get", "timestamp": 1, "duration": 250 }]',
  *   },
  *   { parameters: { name: 'sizes.csv', bytes: 'traceId,spanId,size\na,b,4096' } },
  * )
- * [...sized.attributes.entries(0)] // [ [ 'size', 4096 ] ]
+ * before.size // 1
+ * [...before.attributes.entries(0)] // [ [ 'size', 4096 ] ]
  */
 export function loadTraces(
   files: TraceSource | readonly TraceSource[],
@@ -76,7 +71,6 @@ async function readTracedLogs(
   quality: QualityLog,
 ): Promise<LogRecords> {
   const records = emptyRecords()
-  // An id stands in many records; one copy serves all.
   const ids = new Dictionary()
   const own = (id: string) => ids.value(ids.code(id))
   const sinkOf = (file: string): LogSink => {
@@ -145,7 +139,6 @@ function placesOf(
 const NAMES_SERVICE =
   /(?:service|app|application|container|pod|deployment|job|program|process)(?:[._-]?name)?$/i
 
-/** Returns the class and line at the beginning of a text, as Logback's `%logger#%line`, and the text after them. */
 function sourceOf(text: string): [source: string, rest: string] {
   const [whole, source = ''] = SOURCE.exec(text) ?? ['']
   return [classOf(source), text.slice(whole.length)]
@@ -153,7 +146,6 @@ function sourceOf(text: string): [source: string, rest: string] {
 
 const SOURCE = /^((?:[A-Za-z_$[/][\w$[\]/-]*\.)+[\w$.[\]/-]*#\d+|[A-Z]\w+#\d+)[:,]?\s+/
 
-/** Returns the id of a kind that fields hold, else that stands in the text; empty for none. */
 function idIn(kind: keyof typeof ID_FIELDS, fields: readonly LogField[], text: string): string {
   const field = fields.find(([key, value]) => {
     const letters = key.toLowerCase().replace(/[^a-z]/g, '')

@@ -5,19 +5,14 @@ import { DrainTree, tokensOf } from '../readers/drain/log-templates.ts'
 
 export interface Statement {
   readonly level: string
-  /** Class or service that logs it, with the line where that is known: `ContactsServiceImpl#34`. */
   readonly source: string
   readonly text: string
 }
 
-type Logged = Pick<SpanLogs, 'statements'>
-
 const LINE = /#\d+$/
 
-interface Known {
+interface Known extends Omit<Statement, 'text'> {
   readonly key: string
-  readonly level: string
-  readonly source: string
   readonly groups: Set<{ readonly tokens: string[] } | undefined>
 }
 
@@ -26,7 +21,7 @@ interface Known {
  * and only after that log the same are one moved statement), else by templates that are mined from all of them.
  */
 export function nameStatements(
-  recordings: readonly Logged[],
+  recordings: readonly Pick<SpanLogs, 'statements'>[],
   runs: number,
 ): { readonly statements: readonly Statement[]; readonly codes: readonly Uint32Array[] } {
   const tree = new DrainTree()
@@ -45,7 +40,7 @@ export function nameStatements(
     getOrInsert(known, key, unknown).groups.add(group)
     keyOf.set(said, key)
   }
-  const keysOf = (some: readonly Logged[]) =>
+  const keysOf = (some: readonly Pick<SpanLogs, 'statements'>[]) =>
     new Set(some.flatMap(({ statements }) => statements.values.map((said) => keyOf.get(said))))
   const [before, after] = [keysOf(recordings.slice(0, runs)), keysOf(recordings.slice(runs))]
   const moved = new Map<string, string>()

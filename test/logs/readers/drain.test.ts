@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DrainTree, masked, tokensOf } from '../../../src/logs/readers/drain/log-templates.ts'
-import { mineLogTemplates } from '../../../src/logs/readers/drain/mine-log-templates.ts'
-import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
+import { loadLogs, mineLogTemplates } from '../../../src/logs/readers/load-logs.ts'
 import { contentOf, eventCounts, finalValues, skipped } from './log-messages.ts'
 
 function mined(texts: readonly string[]): string[] {

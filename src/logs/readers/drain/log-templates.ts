@@ -6,16 +6,13 @@ import { own, rowTable, Stage, type StageTable } from '../../../core/stage.ts'
 interface LogPattern {
   /** Writer of the message: a class, a service, `threw` and an exception; `''` if unknown. */
   readonly component: string
-  /** Text with wildcards: `<*>` for one token, `<num>` and the like for the matches of masks. */
   readonly text: string
 }
 
-/** Kind of message in free text, and its name. */
 interface LogTemplate {
   readonly id: number
   /** The name of its event, and the beginning of those of its state variables. */
   readonly name: string
-  /** Patterns that it matches; several if templates were merged. */
   readonly patterns: readonly LogPattern[]
   readonly count: number
   readonly example: string
@@ -35,7 +32,6 @@ interface LogTemplate {
  * logs.states.names // [ 'send #1' ]
  */
 export class LogTemplates extends Stage {
-  /** Templates by number of messages, most first, unless edited. */
   readonly templates: readonly LogTemplate[]
 
   constructor(templates: readonly LogTemplate[]) {
@@ -85,11 +81,8 @@ export class LogTemplates extends Stage {
       patterns: merged.flatMap(({ patterns }) => patterns),
       count: sum(merged, ({ count }) => count),
     }
-    const templates = this.templates.flatMap((one) => {
-      if (one === first) return whole
-      return merged.includes(one) ? [] : one
-    })
-    return new LogTemplates(templates)
+    const others = this.templates.filter((one) => one === first || !merged.includes(one))
+    return new LogTemplates(others.map((one) => (one === first ? whole : one)))
   }
 
   #find(which: number | string): LogTemplate[] {
@@ -99,7 +92,6 @@ export class LogTemplates extends Stage {
   }
 }
 
-/** Returns the name of a template that nobody has named. */
 export function templateName(component: string, text: string): string {
   if (component === '') return text === '' ? '(empty)' : text
   return text === '' ? component : `${component}: ${text}`
@@ -169,7 +161,6 @@ export interface TemplateMatch {
 
 /** Finds the template of a text: of those that match every token, the one with fewest wildcards. */
 export class TemplateMatcher {
-  /** Candidates by component and number of tokens, fewest wildcards first. */
   readonly #candidates = new Map<string, { name: string; tokens: string[]; wild: number }[]>()
   readonly #known = new Map<string, TemplateMatch | null>()
 
@@ -186,10 +177,7 @@ export class TemplateMatcher {
   }
 
   /** Returns the template of a text, and the values in place of its masks; undefined if none matches. */
-  match(
-    component: string,
-    text: string,
-  ): { readonly match: TemplateMatch; readonly values: readonly string[] } | undefined {
+  match(component: string, text: string) {
     const { text: form, values } = masked(text)
     const key = `${component}\n${form}`
     let match = this.#known.get(key)
@@ -230,18 +218,15 @@ function wildcardsOf(template: readonly string[], tokens: readonly string[]): nu
   return wildcards
 }
 
-interface MessageGroup {
+export interface MessageGroup {
   readonly component: string
-  /** Tokens common to all of them, with wildcards for the rest. */
   tokens: string[]
   count: number
   readonly example: string
 }
 
 const LEADING_TOKENS = 2
-/** Share of tokens that a message has in common with the group it joins. */
 const MIN_SIMILARITY = 0.5
-/** Most different tokens at one place; further ones count as wildcards. */
 const MAX_BRANCHES = 100
 /** Most groups; later messages that fit none have no template. */
 const MAX_GROUPS = 10_000
@@ -261,7 +246,6 @@ export class DrainTree {
   readonly #leaves = new Map<string, MessageGroup[]>()
   readonly #branches = new Map<string, Set<string>>()
 
-  /** Returns the group of a message; `undefined` if it needs one more than there may be. */
   add(component: string, tokens: readonly string[], example: string): MessageGroup | undefined {
     const level = levelIn(tokens)
     const leaf = this.#leafOf(component, tokens, level)
@@ -288,7 +272,6 @@ export class DrainTree {
     return getOrInsert(this.#leaves, key, () => [])
   }
 
-  /** Tokens with digits are most likely variables; they share a branch with tokens that find no room. */
   #branch(key: string, token: string): string {
     const known = getOrInsert(this.#branches, key, () => new Set())
     if (known.has(token)) return token
@@ -323,7 +306,6 @@ const LEVEL =
 /** Number of first tokens searched for a level: it may stand behind a host or a thread. */
 const LEVEL_TOKENS = 3
 
-/** Returns the place of the level that a message begins with, or −1. */
 function levelIn(tokens: readonly string[]): number {
   return tokens.slice(0, LEVEL_TOKENS).findIndex((token) => LEVEL.test(token))
 }
