@@ -1,4 +1,5 @@
 // Runs once a message, and there may be hundreds of millions: the loops index with `!`.
+
 import { bisector, max, min, sort, sum } from 'd3-array'
 import { patternSource } from '../../core/code-literals.ts'
 import { at, getOrInsert } from '../../core/entries.ts'
@@ -22,8 +23,8 @@ import {
   STATE_FEATURES,
   VariableFeatures,
   type VariableKind,
-  WAIT_NAME,
 } from './log-set.ts'
+import { WAIT_NAME } from './units.ts'
 
 interface BuilderOptions {
   readonly derive?: DerivedStates | undefined

@@ -70,9 +70,6 @@ export type StateFeature = keyof typeof STATE_TEXTS
 export const LOG_CLASSES = ['before', 'after'] as const
 export type LogClass = (typeof LOG_CLASSES)[number]
 
-/** Begins the names of states that say how long after the message before it an event came. */
-export const WAIT_NAME = 'ms until '
-
 /** Levels of messages, the least grave first. */
 export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 export type Level = (typeof LEVELS)[number]

@@ -1,5 +1,7 @@
 import { formatDuration, grouped, shortNumber } from '../../core/words.ts'
-import { WAIT_NAME } from './log-set.ts'
+
+/** Begins the names of states that say how long after the message before it an event came. */
+export const WAIT_NAME = 'ms until '
 
 export interface Unit {
   readonly text: string

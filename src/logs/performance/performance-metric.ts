@@ -18,9 +18,8 @@ import {
   type StateFeature,
   type Summary,
   type VariableKind,
-  WAIT_NAME,
 } from '../features/log-set.ts'
-import { aroundNumber, type Unit } from '../features/units.ts'
+import { aroundNumber, type Unit, WAIT_NAME } from '../features/units.ts'
 
 /**
  * Measure of performance, a number per instance: `'runTime'` (from its start to its last message), the name of an event

@@ -13,7 +13,7 @@ import { type LogField, numberIn } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass, StateFeature } from '../features/log-set.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
-import { levelOf, roleOf } from './log-draft.ts'
+import { levelOf, roleOf } from './field-roles.ts'
 
 export type Division = NonNullable<ReturnType<typeof readDivision>>
 

@@ -1,6 +1,7 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 import { memoized, remembered } from '../../core/remembered.ts'
 import { maskedSpans } from './drain/log-templates.ts'
+import type { LineBytes, Span } from './line-bytes.ts'
 import type { LogDraft, LogRecord } from './log-draft.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
@@ -320,78 +321,4 @@ function saidIn(text: string, value: Said['text'], runs: readonly Span[]): Said 
     if (start > first[0]) break
   }
   return undefined
-}
-
-const MAX_SHORT = 256
-const NEWLINE = 10
-const MINUS = 45
-const POINT = 46
-const ZERO = 48
-const EXACT_DIGITS = 16
-const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
-const decoder = new TextDecoder()
-/** Node's own search is five times as fast, for lines as long as they are. */
-const search = (typeof Buffer === 'undefined' ? Uint8Array : Buffer).prototype.indexOf
-
-export function endOfLine(bytes: Uint8Array, from: number): number {
-  return search.call(bytes, NEWLINE, from)
-}
-
-export type Span = readonly [start: number, end: number]
-
-/** One line of a file, as bytes that are ASCII wherever they are read: one object for all lines. */
-export class LineBytes {
-  bytes: Uint8Array<ArrayBufferLike> = new Uint8Array(0)
-  view = new DataView(this.bytes.buffer)
-  start = 0
-  end = 0
-  lineNumber = 0
-  isAscii = false
-
-  get length(): number {
-    return this.end - this.start
-  }
-
-  set(bytes: Uint8Array, start: number, end: number): void {
-    if (bytes !== this.bytes) {
-      this.bytes = bytes
-      this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-    }
-    this.start = start
-    this.end = end
-    this.isAscii = false
-  }
-
-  text(from: number, to: number): string {
-    const piece = this.bytes.subarray(this.start + from, this.start + to)
-    if (piece.length >= MAX_SHORT) return decoder.decode(piece)
-    return String.fromCharCode.apply(null, piece as unknown as number[])
-  }
-
-  has(given: Uint8Array, from: number): boolean {
-    let same = 0
-    while (same < given.length && this.bytes[this.start + from + same] === given[same]) same++
-    return same === given.length
-  }
-
-  number(from: number, to: number): number {
-    const { bytes, start } = this
-    const isNegative = bytes[start + from] === MINUS
-    let digits = 0
-    let decimals = -1
-    const first = start + from + Number(isNegative)
-    const last = start + to
-    for (let at = first; at < last; at++) {
-      const digit = bytes[at]! - ZERO
-      if (digit >= 0 && digit <= 9) {
-        digits = digits * 10 + digit
-        if (decimals >= 0) decimals++
-      } else if (digit === POINT - ZERO && decimals < 0 && at > first) decimals = 0
-      else return Number(this.text(from, to))
-    }
-    const isLong = last - first > EXACT_DIGITS || digits > Number.MAX_SAFE_INTEGER
-    if (isLong || decimals === 0 || last === first) return Number(this.text(from, to))
-    const value = decimals > 0 ? digits / POWERS[decimals]! : digits
-    return isNegative ? -value : value
-  }
 }

@@ -1,4 +1,6 @@
 import { getOrInsert } from '../../core/entries.ts'
+import { roleOf } from './field-roles.ts'
+import { LineBytes } from './line-bytes.ts'
 import {
   type LineLayout,
   lineLayouts,
@@ -10,7 +12,6 @@ import {
 } from './line-layouts.ts'
 import {
   type Found,
-  LineBytes,
   type LinePlan,
   type LinePlans,
   outputsOf,
@@ -19,7 +20,7 @@ import {
   valueIn,
 } from './line-plans.ts'
 import type { LogClock } from './log-clock.ts'
-import { LogDraft, type LogRecord, roleOf } from './log-draft.ts'
+import { LogDraft, type LogRecord } from './log-draft.ts'
 import type { LogFormat, ReadSettings } from './log-read-options.ts'
 import { type LogSink, SKIPPED, type Taker } from './log-sink.ts'
 import { logfmtPairs, type Pair, parsedObject, trailingPairs } from './logfmt.ts'

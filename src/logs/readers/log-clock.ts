@@ -1,6 +1,6 @@
 import { OptionError } from '../../core/errors.ts'
 import { inMicros, unitBySize } from '../../traces/readers/span-times.ts'
-import type { LineBytes } from './line-plans.ts'
+import type { LineBytes } from './line-bytes.ts'
 
 export const TIME_UNITS = ['auto', 's', 'ms', 'us', 'ns'] as const
 export type TimeUnit = (typeof TIME_UNITS)[number]

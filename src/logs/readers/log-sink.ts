@@ -6,14 +6,8 @@ import type { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass, SkippedLines } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
 import { type TemplateMatcher, templateName } from './drain/log-templates.ts'
-import {
-  type LineBytes,
-  type LinePlan,
-  recordOf,
-  type Said,
-  type Span,
-  valueIn,
-} from './line-plans.ts'
+import type { LineBytes, Span } from './line-bytes.ts'
+import { type LinePlan, recordOf, type Said, valueIn } from './line-plans.ts'
 import type { LogRecord } from './log-draft.ts'
 
 export type Taker = (line: LineBytes, timeUs: number, value: number | undefined) => void

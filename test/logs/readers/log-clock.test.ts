@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { LineBytes } from '../../../src/logs/readers/line-plans.ts'
+import { LineBytes } from '../../../src/logs/readers/line-bytes.ts'
 import { LogClock, type TimeUnit } from '../../../src/logs/readers/log-clock.ts'
 
 const clock = (options: { timeZone?: string; dateFormat?: string; timeUnit?: TimeUnit } = {}) =>
