@@ -67,7 +67,7 @@ export async function bothPeriods<Before, After>(
 
 export const SPLIT_FLAGS = defineOptions({
   split: optionalText(
-    "Divide one recording into before and after instead: 'duration > 500ms', 'version = 1.42 | 1.43', a time, two stretches '10:00Z..10:30Z | 11:00Z..11:30Z', 'first 1000 | last 1000', or an attribute of two values; see `traces.split`",
+    "Divide one recording into before and after instead: 'duration > 500ms', 'version = 1.42 | 1.43', a time, two stretches '10:00Z..10:30Z | 11:00Z..11:30Z', or an attribute of two values; see `traces.split`",
     'split <how>',
   ),
 })

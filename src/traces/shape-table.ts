@@ -1,5 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
+import { ByteInterner, larger } from './readers/byte-interner.ts'
 
 /** Columns of a table of shapes. */
 export interface ShapeColumns {
@@ -9,7 +10,6 @@ export interface ShapeColumns {
   readonly labels: Uint32Array
   readonly from: Uint32Array
   readonly to: Uint32Array
-  readonly hashes: Uint32Array
 }
 
 const NONE = new Uint32Array()
@@ -19,7 +19,6 @@ const EMPTY: ShapeColumns = {
   labels: NONE,
   from: NONE,
   to: NONE,
-  hashes: NONE,
 }
 
 /**
@@ -33,13 +32,19 @@ const EMPTY: ShapeColumns = {
  */
 export class ShapeTable {
   readonly #columns: { readonly [name in keyof ShapeColumns]: GrowingUint32 }
-  /** Open addressing: shape + 1 by hash, 0 where free. */
-  #slots = new Uint32Array(512)
+  /** Numbers shapes by their bytes: the number of nodes, their labels, and both ends of each edge. */
+  readonly #numbers = new ByteInterner()
+  #key: Uint32Array = new Uint32Array(256)
+  #view = new DataView(this.#key.buffer)
 
   /** @param columns of another table, which it takes over */
   constructor(columns: ShapeColumns = EMPTY) {
     this.#columns = mapValues(columns, growingUint32)
-    this.#rehash()
+    const { size } = this
+    for (let shape = 0; shape < size; shape++) {
+      const edges = { from: this.from(shape), to: this.to(shape), edgeCount: this.edgeCount(shape) }
+      this.#number(this.labels(shape), this.nodeCount(shape), edges)
+    }
   }
 
   /** Returns all its columns. */
@@ -48,7 +53,7 @@ export class ShapeTable {
   }
 
   get size(): number {
-    return this.#columns.hashes.length
+    return this.#columns.nodeOffsets.length - 1
   }
 
   nodeCount(shape: number): number {
@@ -81,51 +86,32 @@ export class ShapeTable {
 
   /** Returns the number of a shape, which is added if it is new; see `ShapeEdges` for its edges. */
   intern(labels: Uint32Array, nodeCount: number, edges: ShapeEdges): number {
-    const { from, to, edgeCount } = edges
+    const shape = this.#number(labels, nodeCount, edges)
+    if (shape < this.size) return shape
     const columns = this.#columns
-    const hash = hashShape(labels, nodeCount, edges)
-    const mask = this.#slots.length - 1
-    let slot = hash & mask
-    for (let found = this.#slots[slot]!; found !== 0; found = this.#slots[slot]!) {
-      const shape = found - 1
-      const isSame = columns.hashes.values[shape] === hash
-      if (isSame && this.#equals(shape, labels, nodeCount, edges)) return shape
-      slot = (slot + 1) & mask
-    }
-    const shape = this.size
-    this.#slots[slot] = shape + 1
-    columns.hashes.push(hash)
     columns.labels.append(labels, nodeCount)
-    columns.from.append(from, edgeCount)
-    columns.to.append(to, edgeCount)
+    columns.from.append(edges.from, edges.edgeCount)
+    columns.to.append(edges.to, edges.edgeCount)
     columns.nodeOffsets.push(columns.labels.length)
     columns.edgeOffsets.push(columns.from.length)
-    if (this.size * 2 > this.#slots.length) this.#rehash()
     return shape
   }
 
-  #equals(shape: number, labels: Uint32Array, nodeCount: number, edges: ShapeEdges): boolean {
-    const { from, to, edgeCount } = edges
-    return (
-      this.nodeCount(shape) === nodeCount &&
-      this.edgeCount(shape) === edgeCount &&
-      startsWith(labels, this.labels(shape)) &&
-      startsWith(from, this.from(shape)) &&
-      startsWith(to, this.to(shape))
-    )
-  }
-
-  #rehash(): void {
-    let length = this.#slots.length * 2
-    while (length < 2 * this.size) length *= 2
-    const slots = new Uint32Array(length)
-    const mask = slots.length - 1
-    for (let shape = 0; shape < this.size; shape++) {
-      let slot = this.#columns.hashes.values[shape]! & mask
-      while (slots[slot] !== 0) slot = (slot + 1) & mask
-      slots[slot] = shape + 1
+  #number(labels: Uint32Array, nodeCount: number, { from, to, edgeCount }: ShapeEdges): number {
+    const length = 1 + nodeCount + 2 * edgeCount
+    while (length > this.#key.length) {
+      this.#key = larger(this.#key)
+      this.#view = new DataView(this.#key.buffer)
     }
-    this.#slots = slots
+    const key = this.#key
+    let at = 0
+    key[at++] = nodeCount
+    for (let node = 0; node < nodeCount; node++) key[at++] = labels[node]!
+    for (let edge = 0; edge < edgeCount; edge++) {
+      key[at++] = from[edge]!
+      key[at++] = to[edge]!
+    }
+    return this.#numbers.intern(this.#view, 0, 4 * length)
   }
 }
 
@@ -150,23 +136,6 @@ function width(offsets: GrowingUint32, shape: number): number {
 
 function slice(column: GrowingUint32, offsets: GrowingUint32, shape: number): Uint32Array {
   return column.values.subarray(offsets.values[shape], offsets.values[shape + 1])
-}
-
-function startsWith(longer: Uint32Array, prefix: Uint32Array): boolean {
-  for (let i = 0; i < prefix.length; i++) if (longer[i] !== prefix[i]) return false
-  return true
-}
-
-/** Hashes a shape by FNV-1a over 32-bit words, finished by murmur3's mixer so that the low bits are good slots. */
-function hashShape(labels: Uint32Array, nodeCount: number, { from, to, edgeCount }: ShapeEdges) {
-  let hash = 0x811c9dc5 ^ nodeCount
-  for (let i = 0; i < nodeCount; i++) hash = Math.imul(hash ^ labels[i]!, 0x01000193)
-  for (let i = 0; i < edgeCount; i++) {
-    hash = Math.imul(hash ^ ((from[i]! << 16) ^ to[i]!), 0x01000193)
-  }
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
 }
 
 /** The nodes next to each node, in compressed rows; arrays may be longer than needed. */

@@ -81,7 +81,10 @@ describe('files', () => {
 
 describe('errors name the file and the next step', () => {
   const gzipped = gzipSync(zipkin(...Array.from({ length: 3000 }, (_, i) => span(`t${i * i}`))))
-  const protobuf = Uint8Array.from([0x0a, 0x83, 0x02, 0x0a, 0x20, 0x0a, 0x1e, 0x0a, 0x0c, 0, 1, 2])
+  const protobuf = Uint8Array.from([
+    ...[0, 0, 1, 6],
+    ...[0x0a, 0x83, 0x02, 0x0a, 0x20, 0x0a, 0x1e, 0x0a, 0x0c, 0, 1, 2],
+  ])
   const damaged = Uint8Array.from(gzipped).fill(7, 40, 80)
   const cases: [string, string | Uint8Array, RegExp][] = [
     ['an empty file', '', /^a\.json: The file is empty\. Leave it out$/],

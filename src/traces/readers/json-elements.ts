@@ -338,14 +338,18 @@ class ByteQueue {
 
   /** Removes space at the front; gives the number of lines it ended. */
   dropSpace(): number {
-    let lines = 0
-    while (this.#start < this.#end) {
-      const byte = this.#buffer[this.#start]!
-      if (!SPACE.has(byte)) break
-      if (byte === NEWLINE) lines++
-      this.#start++
-    }
+    const { end, lines } = this.#space(this.#start)
+    this.#start = end
     return lines
+  }
+
+  #space(start: number): { readonly end: number; readonly lines: number } {
+    let lines = 0
+    let end = start
+    for (; end < this.#end && SPACE.has(this.#buffer[end]!); end++) {
+      if (this.#buffer[end] === NEWLINE) lines++
+    }
+    return { end, lines }
   }
 
   newlinesBefore(end: number): number {
@@ -355,13 +359,7 @@ class ByteQueue {
   }
 
   newlinesInSpace(at: number): number {
-    let lines = 0
-    for (let i = this.#start + at; i < this.#end; i++) {
-      const byte = this.#buffer[i]!
-      if (!SPACE.has(byte)) break
-      if (byte === NEWLINE) lines++
-    }
-    return lines
+    return this.#space(this.#start + at).lines
   }
 
   newlineFrom(at: number): number {

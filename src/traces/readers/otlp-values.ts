@@ -10,7 +10,7 @@ import {
   objectsIn,
   textOf,
 } from './json-values.ts'
-import { kindNamed } from './span-formats.ts'
+import { kindNamed, statusNamed } from './span-formats.ts'
 
 /** Resource attributes that name a host, the best first. */
 const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
@@ -51,12 +51,7 @@ export const STATUS_DESCRIPTION = 'otel.status_description'
 
 /** `{ code: 2 }`, `{ code: "STATUS_CODE_ERROR" }`, `"Error"` and the like. */
 export function otlpStatus(value: unknown): SpanStatus {
-  const code = isJsonObject(value) ? value['code'] : value
-  const name = textOf(code)
-    .replace(/^STATUS_CODE_/i, '')
-    .toLowerCase()
-  if (name === '2' || name === 'error') return 'error'
-  return name === '1' || name === 'ok' ? 'ok' : 'unset'
+  return statusNamed(value, [])
 }
 
 export function otlpAttributes(list: unknown): AttributeEntry[] {

@@ -188,7 +188,7 @@ function valuesText(recorded: Recorded, asked: Condition): string {
   if (asked.op === 'calls' || asked.op === 'does not call') return 'Give another one.'
   const name = condition(asked, 'recorded').text.replace(/ is recorded$/, '')
   const values = valuesOf(recorded, asked)
-  const called = calledInstead(recorded, asked) ?? ofServiceInstead(recorded, asked)
+  const called = calledInstead(recorded, asked)
   const texts = values.map(([value]) => value)
   if (texts.length === 0) return `${name} is not recorded in any of them.`
   const numbers = Float64Array.from(texts, (text) => Number(text || Number.NaN)).sort()
@@ -221,23 +221,6 @@ function calledInstead(recorded: Recorded, asked: Condition): string | undefined
   if (inside === undefined) return undefined
   const meant = calledText(inside, name === 'service' ? null : ANY_SERVICE)
   return ` That matches only roots; write ${meant}.`
-}
-
-/** Suggests the condition on a service if no root but the first span of that service meets it. */
-function ofServiceInstead(recorded: Recorded, asked: Condition): string | undefined {
-  const name = builtIn(asked)
-  if (asked.service !== null || asked.op === 'is not' || name === 'duration' || name === 'time') {
-    return undefined
-  }
-  const of = (service: string) => condition({ ...asked, service }, asked.op, asked.values)
-  const traces = Array.from({ length: recorded.size }, (_, trace) => trace)
-  const services = recorded
-    .names()
-    .services.filter((service) => traces.some(conditionTest(recorded, of(service)).holds))
-  const [first] = services
-  if (first === undefined) return undefined
-  const have = services.length === 1 ? 'has' : 'have'
-  return ` That matches only roots; ${firstOf(services)} ${have} it: write ${of(first).text}.`
 }
 
 function calledText(attribute: string, service: string | null): string {

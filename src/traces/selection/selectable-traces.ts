@@ -113,8 +113,7 @@ export abstract class SelectableTraces extends Stage implements Recorded {
    * - values, `'version = 1.42 | 1.43'`: one group for each;
    * - an attribute, `'region'`: one group for each value, in order;
    * - a moment, `'2026-10-01T11:15Z'`: those before, then those from then on;
-   * - stretches of time, `'10:00Z..10:30Z | 11:00Z..11:30Z'`: one group for each;
-   * - numbers of requests, `'first 1000 | last 1000'`: those that began first, and last.
+   * - stretches of time, `'10:00Z..10:30Z | 11:00Z..11:30Z'`: one group for each.
    *
    * Requests of which nothing is recorded that conditions ask for are in no group, and so are those
    * that would be in several. `quality().selected` of each group counts these.
@@ -168,8 +167,6 @@ export abstract class SelectableTraces extends Stage implements Recorded {
   }
 
   #groupsOf(by: string): Group[] {
-    const [, first, last] = /^\s*first\s+(\d+)\s*\|\s*last\s+(\d+)\s*$/.exec(by) ?? []
-    if (first !== undefined) return this.#groupsOfEnds(Number(first), Number(last))
     const stretches = dividedBy('\\|', String(by)).map((part) =>
       /^([^=<>]*)\.\.([^=<>]*)$/.exec(part),
     )
@@ -197,22 +194,6 @@ export abstract class SelectableTraces extends Stage implements Recorded {
     return [dividing, ...groups].map(({ values, orNotRecorded }) =>
       this.#group(conditions.with(at, condition(dividing, 'is', values, orNotRecorded))),
     )
-  }
-
-  /** Returns the first requests by time, and the last. */
-  #groupsOfEnds(first: number, last: number): Group[] {
-    if (first === 0 || last === 0 || first + last > this.size) {
-      throw new FlowdeltaError(
-        `'first ${first} | last ${last}' takes ${counted(first + last, 'request')}, at least one each. ${this.name} has ${counted(this.size, 'request')}.`,
-      )
-    }
-    const timeOf = this.reader({ service: null, attribute: 'time', isAttribute: false })
-    const rows = Array.from({ length: this.size }, (_, trace) => trace)
-    const inTime = rows.sort((a, b) => Number(timeOf?.(a)[0]) - Number(timeOf?.(b)[0]) || a - b)
-    return [
-      { conditions: [], text: `first ${first}`, rows: inTime.slice(0, first) },
-      { conditions: [], text: `last ${last}`, rows: inTime.slice(-last) },
-    ]
   }
 
   /** Divides traces by whether conditions hold, among those where they could. */

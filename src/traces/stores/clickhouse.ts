@@ -327,7 +327,7 @@ async function readSpans(
   const { fromUs, toUs } = query
   const spans: SqlSpans = {
     source: name,
-    trace: `toString(${traceId})`,
+    trace: traceId,
     parent: `toString(${parts.parentId})`,
     service: `toString(${service})`,
     operation: `toString(${parts.operation})`,

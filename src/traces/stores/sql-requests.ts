@@ -1,6 +1,5 @@
 import type { QualityLog } from '../quality.ts'
-import { builtIn, type Condition } from '../selection/condition.ts'
-import { leastDurationUs, servicesWithin } from './pushed-conditions.ts'
+import { builtIn, type Condition, leastDurationUs, servicesWithin } from '../selection/condition.ts'
 import type { StoreQuery } from './store.ts'
 
 /** Functions that the SQL of engines calls by different names. */

@@ -311,7 +311,7 @@ describeWithShared('ClickHouse, with table definitions of others', () => {
       }
       const [, query] = served.asked.filter(({ body }) => body.startsWith('SELECT sum('))
       expect(query?.body).toContain(
-        'FROM `otel_traces` WHERE toString(TraceId) IN (SELECT toString(TraceId) FROM `otel_traces` WHERE',
+        'FROM `otel_traces` WHERE TraceId IN (SELECT TraceId FROM `otel_traces` WHERE',
       )
     })
 
@@ -521,6 +521,6 @@ test('a Distributed table is asked with GLOBAL IN, and a load stops when its sig
   const options = { signal: controller.signal, between: '2026-01-01..2026-01-02' }
   await expect(loadTraces(`clickhouse://${served.host}`, options)).rejects.toThrow('enough')
   expect(served.asked.at(-1)?.body).toContain(
-    'WHERE toString(TraceId) GLOBAL IN (SELECT toString(TraceId) FROM `otel_traces` WHERE Timestamp >=',
+    'WHERE TraceId GLOBAL IN (SELECT TraceId FROM `otel_traces` WHERE Timestamp >=',
   )
 })
