@@ -19,8 +19,8 @@ const BARS = 30
 const DOTS = 130
 /** Room for the words of marks above the dots. */
 const LABELS = 36
-/** Dots across and up: more cannot be told apart. */
-const CELLS = { across: 48, up: 11 } as const
+/** Dots across and up: as many as saved pages have room for. */
+const CELLS = { across: 40, up: 10 } as const
 /** Places where a range can begin or end, about, and how many of them make a bar. */
 const PLACES = 1000
 const STEPS_PER_BIN = 10
@@ -186,8 +186,7 @@ export function arrivalsPicture(
         nice: false,
         title: 'time since the start of the period',
       })
-      const hidden = { title: null, labels: false, ticks: false }
-      return on({ scale, axis: { ...axis, ...(!isShown && hidden) }, domain: spanUs }, field)
+      return { field, type: 'quantitative', scale, axis: isShown ? axis : null }
     }
     const own = within[period] ?? []
     const color = COLORS[period]
@@ -299,7 +298,7 @@ function barOf({ fromUs, toUs, requests }: Bin) {
   return { fromUs, toUs, arrivals: requests.length, when }
 }
 
-/** Returns the median of each part of the time, as both its ends; parts of few requests interrupt the line. */
+/** Returns the median of each part of the time, at its middle; parts of few requests interrupt the line. */
 function mediansOf(bins: readonly Bin[]) {
   const medians = bins.flatMap(({ fromUs, toUs, requests }) => {
     const medianUs = median(requests, ({ timeUs }) => timeUs) ?? 0
@@ -307,13 +306,19 @@ function mediansOf(bins: readonly Bin[]) {
   })
   const begins = medians.map(({ fromUs }, i) => Number(fromUs !== medians[i - 1]?.toUs))
   const runs = cumsum(begins)
-  return medians.flatMap(({ fromUs, toUs, medianUs }, i) =>
-    [fromUs, toUs].map((atUs) => ({ atUs, medianUs, run: runs[i] as number })),
-  )
+  return medians.flatMap(({ fromUs, toUs, medianUs }, i) => {
+    const run = runs[i] as number
+    const atUs = [
+      ...(run === runs[i - 1] ? [] : [fromUs]),
+      digits((fromUs + toUs) / 2, 12),
+      ...(run === runs[i + 1] ? [] : [toUs]),
+    ]
+    return atUs.map((at) => ({ atUs: at, medianUs, run }))
+  })
 }
 
-/** Fewest requests of each step of darkness. */
-const DARKNESS = [1, 3, 9]
+/** Fewest requests of each step of darkness, as shares of the most. */
+const DARKNESS = [0, 1 / 4]
 
 /**
  * Counts requests by arrival and response time; neighbors of one darkness are one dot, so that their number does not
@@ -333,12 +338,13 @@ function cellsOf(
     ({ timeUs }) => (timeUs > 0 ? place(Math.log(timeUs / low) / Math.log(ratio), CELLS.up) : 0),
     ({ startUs }) => place((startUs - fromUs) / (toUs - fromUs), CELLS.across),
   )
+  const most = max(counts.values(), (columns) => max(columns.values())) ?? 0
+  const darknessOf = (count: number) =>
+    count === 0 ? -1 : DARKNESS.findLastIndex((share) => count >= share * most)
   const timeAt = (column: number) => digits(fromUs + ((toUs - fromUs) * column) / CELLS.across, 7)
   const lengthAt = (row: number) => digits(low * ratio ** (row / CELLS.up), 4)
   return Array.from(counts, ([row, columns]) => {
-    const darkness = range(CELLS.across).map((column) =>
-      DARKNESS.findLastIndex((from) => (columns.get(column) ?? 0) >= from),
-    )
+    const darkness = range(CELLS.across).map((column) => darknessOf(columns.get(column) ?? 0))
     const starts = range(CELLS.across).filter((at) => darkness[at] !== darkness[at - 1])
     return starts.flatMap((at, i) =>
       darkness[at] === -1

@@ -37,6 +37,7 @@ function LiveChart({ spec, ...acts }: ChartProps) {
   const [place, room] = useWidth<HTMLDivElement>()
   const { current: width } = useRef({ room })
   const known = useRef<DrawnChart>()
+  const drawing = useRef(Promise.resolve())
   const now = useRef(acts)
   now.current = acts
   if (Math.abs(room - width.room) > MIN_CHANGE) width.room = room
@@ -64,7 +65,8 @@ function LiveChart({ spec, ...acts }: ChartProps) {
       known.current = drawn
       now.current.onDrawn?.(element)
     }
-    void draw()
+    // One after the other: only one chart is in the place when it is measured.
+    drawing.current = drawing.current.then(draw, draw)
     return () => {
       isGone = true
     }

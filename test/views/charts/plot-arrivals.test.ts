@@ -44,6 +44,7 @@ test('a part of the time with enough requests has its median', () => {
   const [, , medians] = dataOf(arrivalsChart(comparisonOf([...five, at(900, 7)], five).flows))
   expect(pick(medians, 'atUs', 'medianUs', 'run')).toEqual([
     [0, 30, 1],
+    [5, 30, 1],
     [10, 30, 1],
   ])
 })

@@ -95,7 +95,7 @@ describeInBrowser('calling contexts in a page', (open) => {
     await page.locator('[data-frame="100"]').click()
     expect(await codeOf(page)).toContain('focus: 100')
     expect(await frames.evaluate(({ scrollTop }) => scrollTop)).toBe(0)
-    expect(await page.locator('.fd-crumbs').innerText()).toContain('92 more callers')
+    expect(await page.locator('.fd-crumbs').innerText()).toContain('93 more callers')
     expect(await page.locator('.fd-crumbs button').count()).toBe(9)
     expect(problems).toEqual([])
   })

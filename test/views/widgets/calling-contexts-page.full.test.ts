@@ -216,8 +216,8 @@ describeInBrowser('calling contexts in a page', (open) => {
     await frame(page, 'pay CHARGE').hover()
     const rows = await page.locator('.fd-frame-details tbody tr').allInnerTexts()
     expect(rows.map((row) => row.split('\t')[0])).toEqual([
-      'response time, its own work',
-      'response time, with all it calls',
+      'time, its own work',
+      'time, with all it calls',
       'times called',
       'requests that have it',
     ])

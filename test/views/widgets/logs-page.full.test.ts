@@ -43,7 +43,7 @@ describeInBrowser('logs in a page', (open) => {
       ?.features.toSorted((a, b) => Math.abs(b.t) - Math.abs(a.t))[0]
     const first = await details.locator('.fd-chart svg').textContent()
     expect(first).toContain(`t = ${Number(test?.t.toPrecision(3))}`)
-    expect(first).toContain('p < 1e-6')
+    expect(first).toContain('p < 0.001')
     expect(await page.locator('.fd-code code').last().innerText()).toBe(
       "plot(compared.divergence, 'variable', { name: 'flush', kind: 'event', limit: 10 })",
     )

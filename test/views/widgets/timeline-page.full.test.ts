@@ -4,10 +4,13 @@ import { formatDuration, grouped } from '../../../src/core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../../src/flows/flow-set.ts'
 import { arrivalsModel } from '../../../src/views/charts/arrivals.ts'
 import { explore } from '../../../src/views/explore.ts'
+import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
 import { comparison, dataOf, pasted } from './timeline-fixture.ts'
+
+connectCharts()
 
 const codeOf = (page: Page) => page.locator('.fd-code code').innerText()
 const requestsOf = async (page: Page): Promise<string[]> =>

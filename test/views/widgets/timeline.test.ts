@@ -128,12 +128,12 @@ describe('summaries', () => {
 })
 
 describe('what goes into a page', () => {
-  test('20,000 requests take less than 620 kB, with those that it compares anew and its picture', () => {
+  test('20,000 requests take less than 600 kB, with those that it compares anew and its picture', () => {
     const { flows } = comparison
     expect(flows.size).toBe(20_000)
     const widget = explore(comparison, 'timeline')
     const packed = (gzipSync(JSON.stringify(widget.data)).length * 4) / 3
-    expect(packed + (widget.svg().length * 4) / 3).toBeLessThan(620_000)
+    expect(packed + (widget.svg().length * 4) / 3).toBeLessThan(600_000)
   })
 
   test('requests whose times are no numbers are left out', () => {

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { formatDuration, percent } from '../../../src/core/words.ts'
 import { explore } from '../../../src/views/explore.ts'
+import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { factorAt } from '../../../src/views/widgets/whatif/what-if-data.ts'
 import type { Widget } from '../../../src/views/widgets/widget.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
@@ -9,6 +10,8 @@ import { namedServices } from '../charts/what-if-fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
 import { diagnosis, models, pasted } from './what-if-fixture.ts'
+
+connectCharts()
 
 const codesOf = (page: Page) => page.locator('.fd-code code').allInnerTexts()
 const rowOf = (page: Page, name: string) =>

@@ -1,17 +1,15 @@
-import type { Quantity } from '../../../core/quantity.ts'
-import { counted, grouped, percent, tooltipText } from '../../../core/words.ts'
-import type { EdgeLatencies, UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
+import { counted, tooltipText } from '../../../core/words.ts'
+import type { UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
 import { Button } from '../../drawing/controls.tsx'
-import { type DataColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { annotated, type NoteTarget, noteOn, noteSubject } from './flow-notes.ts'
-import { type SceneLink, type SceneStep, SIDES } from './flow-scene.ts'
+import type { SceneLink, SceneStep } from './flow-scene.ts'
 import type { Flow } from './flow-state.ts'
 import {
   diffLabel,
   edgeName,
   failureSentences,
   groupWords,
-  latency,
+  latencySentences,
   nodeName,
   orderSentences,
   presenceWords,
@@ -152,7 +150,9 @@ function LinkDetails({ flow, link }: FlowProps & { readonly link: SceneLink }) {
         </strong>{' '}
         {edges.length > 1 ? `Stands for ${counted(edges.length, 'edge')}.` : ''}
       </p>
-      <DataTable columns={latencyColumns(lead, data.quantity)} rows={LATENCIES} />
+      {latencySentences(data, lead).map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
       {edges.length > 1 ? (
         <ul class="fd-flow-edges">
           {edges.slice(0, MAX_LISTED).map((id) => (
@@ -170,28 +170,4 @@ function LinkDetails({ flow, link }: FlowProps & { readonly link: SceneLink }) {
       </div>
     </>
   )
-}
-
-type Latency = readonly [name: string, textOf: (edge: EdgeLatencies, of: Quantity) => string]
-
-const LATENCIES: readonly Latency[] = [
-  ['mean', ({ meanUs }, of) => latency(meanUs, of)],
-  ['median', ({ medianUs }, of) => latency(medianUs, of)],
-  ['standard deviation', ({ sdUs }, of) => latency(sdUs, of)],
-  ['requests', ({ requests }) => grouped(requests)],
-  ['on the critical path', ({ criticalShare }) => percent(criticalShare)],
-  ['waits for another branch', ({ waitUs }, of) => latency(waitUs, of)],
-]
-
-/** Returns a column for each period that has the edge. */
-function latencyColumns(edge: UnionEdge, of: Quantity): DataColumn<Latency>[] {
-  return [
-    textColumn('', ([name]) => name),
-    ...SIDES.flatMap((side) => {
-      const latencies = edge[side]
-      return latencies === null
-        ? []
-        : [numberColumn(side, ([, textOf]: Latency) => textOf(latencies, of))]
-    }),
-  ]
 }

@@ -303,8 +303,6 @@ export function useFlow(props: ViewProps<FlowData, FlowsWidgetOptions>) {
     const middle = thingPlace(flowDrawing(layout, data, moment), target)
     if (middle !== null) zoom.reveal(middle, { isRead: true })
   }
-  const stepOn = (way: 1 | -1) =>
-    showDifference((Math.max(difference, way < 0 ? 0 : -1) + way + found.length) % found.length)
   const showDifference = (next: number) => {
     setDifference(next)
     const target = found[next]
@@ -322,7 +320,7 @@ export function useFlow(props: ViewProps<FlowData, FlowsWidgetOptions>) {
     ...{ thing, ringed, select: setSelection, goTo, toggle },
     /** Number of animated differences, how many are over, and the current one. */
     ...{ stages, over, staged },
-    ...{ difference, current, stepOn, showDifference },
+    ...{ current, showDifference },
   }
 }
 

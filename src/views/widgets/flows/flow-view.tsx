@@ -1,6 +1,6 @@
 import { sum } from 'd3-array'
 import { useLayoutEffect, useState } from 'preact/hooks'
-import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
+import { grouped, shortText, tooltipText } from '../../../core/words.ts'
 import { Button, Choice, Select, StateCode } from '../../drawing/controls.tsx'
 import { Caption, Figure, STILL_WIDTH, StillGroup, useIsStill } from '../../drawing/figure.tsx'
 import { exploreCode, type ViewProps, type WidgetCall } from '../define-widget.ts'
@@ -106,11 +106,8 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
   )
 }
 
-function FlowControls({
-  flow: { data, state, change, zoom, window, difference, stepOn },
-}: FlowProps) {
+function FlowControls({ flow: { data, state, change, zoom, window } }: FlowProps) {
   const { regions, differences, components, ranked } = data
-  const differenceCount = ranked.differences.length
   const hasGroups: Readonly<Record<FlowLevel, boolean>> = {
     steps: true,
     regions: regions.length > 0,
@@ -140,28 +137,6 @@ function FlowControls({
       {state.opened.length > 0 ? (
         <Button onClick={() => change({ opened: [] })}>Fold all</Button>
       ) : null}
-      {differenceCount > 0 && state.mode !== 'animation' ? (
-        <fieldset class="fd-flow-set" aria-label="Differences">
-          <Button aria-label="Previous difference" onClick={() => stepOn(-1)}>
-            ‹
-          </Button>
-          <span
-            aria-live="polite"
-            class="fd-flow-count"
-            // Reserves the largest width, so that its neighbors and the drawing stay in place.
-            data-widest={nthDifference(differenceCount, differenceCount)}
-          >
-            <span>
-              {difference < 0
-                ? counted(differenceCount, 'difference')
-                : nthDifference(difference + 1, differenceCount)}
-            </span>
-          </span>
-          <Button aria-label="Next difference" onClick={() => stepOn(1)}>
-            ›
-          </Button>
-        </fieldset>
-      ) : null}
       <fieldset class="fd-flow-set" aria-label="Zoom">
         <Button aria-label="Smaller" onClick={() => zoom.zoomBy(1 / 1.4)}>
           −
@@ -175,19 +150,12 @@ function FlowControls({
   )
 }
 
-function nthDifference(number: number, count: number): string {
-  return `Difference ${grouped(number)} of ${grouped(count)}`
-}
-
 export const FLOW_STYLE = `
 .fd-flow-set { display: inline-flex; align-items: center; gap: 0; border: 0; padding: 0; margin: 0; min-width: 0; }
 .fd-flow-set button { border-radius: 0; margin-left: -1px; }
 .fd-flow-set button:first-child { border-radius: 4px 0 0 4px; margin-left: 0; }
 .fd-flow-set button:last-child { border-radius: 0 4px 4px 0; }
 .fd-flow-set button:focus-visible { position: relative; z-index: 1; }
-.fd-flow-count { display: inline-grid; border: 1px solid var(--fd-line); border-left: 0; padding: 2px 8px; text-align: center; white-space: nowrap; }
-.fd-flow-count > span, .fd-flow-count::before { grid-area: 1 / 1; }
-.fd-flow-count::before { content: attr(data-widest) / ""; visibility: hidden; }
 .fd-flow-slider input { width: min(260px, 40vw); }
 .fd-flow-surface { border: 1px solid var(--fd-line); border-radius: 4px; cursor: grab; touch-action: none; max-width: none; }
 .fd-flow-surface:active { cursor: grabbing; }

@@ -13,6 +13,9 @@ import { TableView } from '../table/table-widget.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 import type { MutationDetails, RankingEntry } from './ranking-model.ts'
 
+/** Height of curves above a flow: both fit a screen. */
+const HEIGHT = 140
+
 interface DetailsProps {
   readonly entry: RankingEntry
   readonly comparison: Comparison
@@ -24,8 +27,11 @@ interface DetailsProps {
 export function RankingDetails({ entry, comparison, details, name, linkOf }: DetailsProps) {
   const { rank, category, kind } = entry
   const isTime = entry.quantity === TIME
-  const { spec } = useMemo(
-    () => categoryTimesChart(comparison.responseTime, category, entry.origin),
+  const spec = useMemo(
+    () => ({
+      ...categoryTimesChart(comparison.responseTime, category, entry.origin).spec,
+      height: HEIGHT,
+    }),
     [comparison, category, entry.origin],
   )
   return (

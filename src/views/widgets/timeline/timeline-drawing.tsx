@@ -67,8 +67,9 @@ export function Timeline({ model, requests, ranges, onRange, dots }: TimelinePro
 /** Returns where both periods are drawn: each has a view of bars, and one of dots below it. */
 function periodBoxes(element: HTMLElement): PlotBox[] {
   const around = element.getBoundingClientRect()
-  const views = Array.from(element.querySelectorAll('.role-scope > g > .background'), (view) =>
-    view.getBoundingClientRect(),
+  const views = Array.from(
+    element.querySelectorAll('.role-scope[class$="_group"] > g > .background'),
+    (view) => view.getBoundingClientRect(),
   )
   return [views.slice(0, 2), views.slice(2, 4)].flatMap(([bars, dots]) =>
     bars === undefined || dots === undefined
@@ -240,7 +241,7 @@ function RangeEnd({ model, end, range, box, x, label, onMove, onLetGo, onStep }:
 
 export const TIMELINE_STYLE = `${ZOOM_STYLE}
 .fd-timeline { position: relative; min-height: 320px; }
-.flowdelta .fd-brushes { position: absolute; inset: 0; width: 100%; height: 100%; font-size: 11px; pointer-events: none; }
+svg.fd-brushes.fd-brushes { position: absolute; inset: 0; width: 100%; height: 100%; font-size: 11px; pointer-events: none; }
 .fd-brushes :is(.fd-zoom, .fd-end) { pointer-events: auto; }
 .flowdelta svg .fd-end { cursor: ew-resize; touch-action: none; }
 .fd-end:focus-visible > rect { stroke: var(--fd-focus); stroke-width: 3; }
