@@ -166,7 +166,31 @@ export type { Measure, MeasuredSpan, OwnMeasure } from './flows/measure.ts'
 export type { NodeLabel } from './flows/node-labels.ts'
 export type { RangeUs, RequestRanges } from './flows/select-requests.ts'
 export { requestsBetween, selectRequests } from './flows/select-requests.ts'
-export * from './logs/index.ts'
+export type {
+  Attention,
+  AttentionGraph,
+  AttentionOptions,
+} from './logs/attention/focus-attention.ts'
+export type { LogWarning } from './logs/compare-logs.ts'
+export { compareLogs, type LogComparison, type LogComparisonOptions } from './logs/compare-logs.ts'
+export type {
+  DependencyNetwork,
+  DependencyNetworks,
+  DependencyOptions,
+} from './logs/dependencies/learn-dependencies.ts'
+export type {
+  Divergence,
+  DivergenceOptions,
+  FeatureTest,
+  VariableDivergence,
+} from './logs/divergence/find-divergence.ts'
+export { LogBuilder } from './logs/features/log-builder.ts'
+export type { LogClass, LogReport, LogSet } from './logs/features/log-set.ts'
+export type { LogWeights, Metric, MetricTail } from './logs/performance/performance-metric.ts'
+export { LogTemplates } from './logs/readers/drain/log-templates.ts'
+export { type LogsToCompare, loadLogs, mineLogTemplates } from './logs/readers/load-logs.ts'
+export type { LogFields, LogReadOptions } from './logs/readers/log-read-options.ts'
+export { loadTraces } from './logs/traced/load-traces.ts'
 export type { Attributes, AttributeValue } from './traces/attributes.ts'
 export type {
   ExpectedCall,

@@ -102,6 +102,7 @@ const stagesOf = remembered((_: LogSet) => new Map<string, unknown>())
 
 /** A comparison of two sets of logs, stage by stage. `compareLogs` makes it. */
 export class LogComparison extends columnarStage<{
+  /** Compared logs: the given ones, or the windows that they were cut into. */
   readonly logs: LogSet
   readonly whole: LogSet
   readonly options: LogComparisonOptions
@@ -111,12 +112,14 @@ export class LogComparison extends columnarStage<{
     return compareLogs(this.whole, changeOptions(LOG_OPTIONS, this.options, changes))
   }
 
+  /** Whether performance has a heavy tail, with advice. */
   get tail(): MetricTail {
     return this.#stage('tail', METRIC_OPTIONS, ({ metric }) =>
       metricTail(this.logs, performanceMetric(this.logs, metric)),
     )
   }
 
+  /** Statistics of the records of performance, if instances have several. */
   get records(): ReturnType<typeof metricRecords> {
     return metricRecords(this.whole, performanceMetric(this.whole, this.options.metric))
   }
@@ -141,12 +144,14 @@ export class LogComparison extends columnarStage<{
     return this.#stage('phases', METRIC_OPTIONS, () => runPhases(this.logs, this.tail.metric))
   }
 
+  /** The phase that performance differs by; undefined where none accounts for it. */
   get changedPhase(): RunPhase | undefined {
     const { beforeMean, afterMean, significant, tested } = this.divergence.performance
     if (tested && !significant) return undefined
     return changedPhase(this.phases, afterMean - beforeMean, this.options.alpha)
   }
 
+  /** Event whose part of performance differs, if several events have it and one explains the difference. */
   get changedPart(): MetricPart | undefined {
     if (!this.divergence.performance.significant) return undefined
     const part = changedPart(this.logs, this.tail.metric)
@@ -156,6 +161,7 @@ export class LogComparison extends columnarStage<{
       : undefined
   }
 
+  /** Variables that the headline names, the cause first. */
   get leading(): readonly VariableDivergence[] {
     const { graph, path = [] } = this.attention.headline ?? {}
     const part = this.changedPart?.state
@@ -170,10 +176,12 @@ export class LogComparison extends columnarStage<{
     return [...first, ...this.divergence.variables.filter((each) => !first.includes(each))]
   }
 
+  /** Checks whether the comparison is fair: lists everything that was not read or cannot be known, with advice. */
   warnings(): readonly LogWarning[] {
     return logWarnings(this)
   }
 
+  /** Returns the graphs to look at first, one row per graph. */
   table(): StageTable {
     return this.attention.table()
   }
@@ -189,6 +197,7 @@ export class LogComparison extends columnarStage<{
   }
 }
 
+/** Something that a comparison of logs should be read with. */
 export interface LogWarning {
   readonly code:
     | 'lines-skipped'

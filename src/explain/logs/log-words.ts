@@ -1,4 +1,3 @@
-import { WAIT_NAME } from '../../logs/features/units.ts'
 import { max, median, sum } from 'd3-array'
 import {
   counted,
@@ -23,8 +22,14 @@ import {
   strongestDifference,
   type VariableDivergence,
 } from '../../logs/divergence/find-divergence.ts'
-import { featureText, isEventTime, LOG_CLASSES, type LogClass, VARIABLE_KINDS } from '../../logs/features/log-set.ts'
-import { quantityText } from '../../logs/features/units.ts'
+import {
+  featureText,
+  isEventTime,
+  LOG_CLASSES,
+  type LogClass,
+  VARIABLE_KINDS,
+} from '../../logs/features/log-set.ts'
+import { quantityText, WAIT_NAME } from '../../logs/features/units.ts'
 import { usualDoubling } from '../../logs/performance/performance-metric.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'

@@ -178,20 +178,25 @@ export type AttentionGraph = Readonly<ReturnType<typeof graphOf>>
 
 export type AttentionPath = Readonly<{ graph: AttentionGraph; path: readonly AttentionNode[] }>
 
+/** Graphs to look at first, as found by `focusAttention`. */
 export class Attention extends columnarStage<{
   readonly options: AttentionOptions
   /** The highest score first, then in the order of features; those that share their denominator last. */
   readonly graphs: readonly AttentionGraph[]
+  /** Main result, if performance differs and depends on a variable that differs. */
   readonly headline: AttentionPath | null
 }>() {
+  /** Returns the graphs of events or of states, best first. */
   of(kind: VariableKind): readonly AttentionGraph[] {
     return this.graphs.filter((graph) => graph.kind === kind)
   }
 
+  /** Returns the best graph of events or of states; undefined if there is no variable of that kind. */
   best(kind: VariableKind): AttentionGraph | undefined {
     return this.of(kind)[0]
   }
 
+  /** Returns one row per graph, best first, with the variables that add most to its score. */
   table(): StageTable {
     const leftOut = ({ variablesLeftOut = 0 }: AttentionGraph) => variablesLeftOut
     const isLimited = this.graphs.some((graph) => leftOut(graph) > 0)
@@ -209,6 +214,7 @@ export class Attention extends columnarStage<{
   }
 }
 
+/** Returns the spanning tree of a graph, depth first; what adds more to the score comes first. */
 export function attentionTree({ metric, nodes, edges }: AttentionGraph) {
   const links = edges
     .filter(({ inTree }) => inTree)

@@ -206,14 +206,17 @@ export const DEPENDENCY_OPTIONS = defineOptions({
 })
 export type DependencyOptions = OptionsOf<typeof DEPENDENCY_OPTIONS>
 
+/** Key of a network: a feature of all variables of a kind, in one class of logs. */
 export interface NetworkKey {
   readonly kind: VariableKind
   readonly class: LogClass
   readonly featureType: Feature
 }
 
+/** Dependencies of one kind of variables on each other and on performance, by one feature. */
 export type DependencyNetwork = Readonly<ReturnType<typeof learnNetwork>>
 
+/** A dependency between two variables of a network: one splits the tree of the other. */
 export type DependencyEdge = Readonly<DependencyNetwork['edges'][number]>
 
 /** A network of dependencies for each kind, feature and class, learned on first use; `learnDependencies` makes it. */
@@ -224,6 +227,7 @@ export class DependencyNetworks extends columnarStage<{
 }>() {
   readonly #known = new Map<string, DependencyNetwork>()
 
+  /** Number of instances of each class that are left out because they have no performance. */
   get leftOut(): Readonly<Record<LogClass, number>> {
     const { before, after } = membersOf(this.logs, this.metric.values)
     const { counts } = this.logs
@@ -237,6 +241,7 @@ export class DependencyNetworks extends columnarStage<{
     )
   }
 
+  /** Returns all networks of a class: a feature of events each, then of states. None without variables. */
   of(logClass: LogClass): readonly DependencyNetwork[] {
     const { events, states } = this.logs
     return VARIABLE_KINDS.flatMap((kind) => {
@@ -246,6 +251,7 @@ export class DependencyNetworks extends columnarStage<{
     })
   }
 
+  /** Returns one row per dependency, network by network. */
   table(): StageTable {
     const rows = LOG_CLASSES.flatMap((each) => this.of(each)).flatMap((network) =>
       network.edges.map((edge) => ({ ...network, ...edge, feature: network.featureType })),

@@ -215,6 +215,7 @@ export const DIVERGENCE_OPTIONS = defineOptions({
 })
 export type DivergenceOptions = OptionsOf<typeof DIVERGENCE_OPTIONS>
 
+/** Whether one feature of one variable differs between the classes. */
 export type FeatureTest = Readonly<ReturnType<Tester>>
 
 /** Whether performance itself differs: a family of one test. */
@@ -228,10 +229,12 @@ export interface VariableDivergence {
   readonly presence: Presence
   /** Why it can be no cause: a constant of each class, or a timer, which comes once a period of the run time. */
   readonly idle: 'constant' | 'timer' | null
+  /** Gravity of its messages: 0 for plain ones, then warnings, errors, and thrown exceptions. */
   readonly gravity: number
   readonly features: readonly FeatureTest[]
 }
 
+/** Differences between two sets of logs, as found by `findDivergence`. */
 export class Divergence extends columnarStage<{
   readonly logs: LogSet
   readonly options: DivergenceOptions
@@ -252,22 +255,27 @@ export class Divergence extends columnarStage<{
     return [...(this.#byName.get(kind)?.values() ?? [])]
   }
 
+  /** Returns the number of tests of variables of a kind: the family that they are corrected for. */
   tests(kind: VariableKind): number {
     return sum(this.#ofKind(kind), ({ features }) => features.filter(({ tested }) => tested).length)
   }
 
+  /** Returns one variable; undefined if there is none of that name. */
   variable(kind: VariableKind, name: string): VariableDivergence | undefined {
     return this.#byName.get(kind)?.get(name)
   }
 
+  /** Returns the variables that only one class logged: events, the gravest first, then those in more instances. */
   onlyIn(logClass: LogClass): readonly VariableDivergence[] {
     return this.variables.filter(({ presence }) => presence.onlyIn === logClass).sort(byPresence)
   }
 
+  /** Returns the largest finite |t| of a kind, over all features; 0 where there is none. */
   largest(kind: VariableKind): number {
     return max(this.#ofKind(kind), largestFinite) ?? 0
   }
 
+  /** Returns one row per variable, the most divergent first, with the feature that differs most. */
   table(): StageTable {
     const rows = this.variables.map(({ features, presence, ...variable }) => {
       const none = { feature: '', t: Number.NaN, beforeMean: Number.NaN, afterMean: Number.NaN }
@@ -319,6 +327,7 @@ export function strongestDifference({ features }: VariableDivergence): FeatureTe
   return largestT(others) ?? largestT(differing)
 }
 
+/** Returns the largest finite |t| of a variable; 0 where there is none. */
 export function largestFinite({ features }: VariableDivergence): number {
   return max(features, ({ t }) => (Number.isFinite(t) ? Math.abs(t) : 0)) ?? 0
 }

@@ -4,6 +4,7 @@ import { type LogSet, membersOf } from '../features/log-set.ts'
 import type { PerformanceMetric } from '../performance/performance-metric.ts'
 import { isTimer } from './find-divergence.ts'
 
+/** A stretch of a run from one message to the next that all instances have; its means add up to performance. */
 export type RunPhase = ReturnType<typeof runPhases>[number]
 
 interface Point {

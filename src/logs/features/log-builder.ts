@@ -463,10 +463,7 @@ class Series {
   }
 }
 
-interface Run {
-  readonly startUs: number
-  readonly runTimeUs: number
-}
+type Run = Readonly<Record<'startUs' | 'runTimeUs', number>>
 
 /** Returns the numbers of one event in one instance, in the order of `COLUMNS`. */
 function eventFeatures(series: Series, { startUs, runTimeUs }: Run): number[] {

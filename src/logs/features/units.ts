@@ -3,8 +3,10 @@ import { formatDuration, grouped, shortNumber } from '../../core/words.ts'
 /** Begins the names of states that say how long after the message before it an event came. */
 export const WAIT_NAME = 'ms until '
 
+/** Unit of a number in a log. */
 export interface Unit {
   readonly text: string
+  /** Length of a unit of time, in microseconds. */
   readonly us?: number
 }
 
@@ -44,6 +46,7 @@ export function unitOfName(name: string): Unit | undefined {
   return words.length > 1 || last.length > 2 ? UNITS.get(last) : undefined
 }
 
+/** Returns the text around the number of a template that a state is, `done took=<num> ms #1`; undefined for others. */
 export function aroundNumber(state: string) {
   const [, template = '', place] = /^(.*) #(\d+)$/s.exec(state) ?? []
   const parts = template.split(/<[^<>\s]+>/)
@@ -51,6 +54,7 @@ export function aroundNumber(state: string) {
   return place === undefined ? undefined : { before: parts[at - 1], behind: parts[at] }
 }
 
+/** Returns a number with its unit. */
 export function quantityText(value: number, unit: Unit | undefined): string {
   if (unit?.us !== undefined) return formatDuration(value * unit.us)
   const number = Math.abs(value) >= 100 ? grouped(value) : shortNumber(value)

@@ -29,6 +29,7 @@ import { aroundNumber, type Unit, WAIT_NAME } from '../features/units.ts'
  */
 export type Metric = string | { readonly variable: string; readonly feature: Feature }
 
+/** Option of every stage that needs the measure of performance. */
 export const METRIC_OPTIONS = defineOptions({
   metric: custom<Metric>({
     default: 'runTime',
@@ -43,6 +44,7 @@ export const METRIC_OPTIONS = defineOptions({
 export interface PerformanceMetric {
   /** Name of its node in graphs, which no variable has. */
   readonly name: string
+  /** An instance each; NaN where it has none. */
   readonly values: Float64Array
   /** Absolute times are µs since the start, relative ones shares of the run time; all else is a value. */
   readonly unit: 'absolute time' | 'relative time' | 'value'
@@ -58,6 +60,7 @@ export interface PerformanceMetric {
   }
 }
 
+/** Looks a performance metric up. */
 export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetric {
   if (metric === 'runTime') {
     const name = unlike('run time', [...logs.events.names, ...logs.states.names])
@@ -93,6 +96,7 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
   }
 }
 
+/** Looks up a performance metric that some instance of each class has. */
 export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMetric {
   const found = performanceMetric(logs, metric)
   const members = membersOf(logs, found.values)
@@ -133,13 +137,11 @@ function meantBy({ events, states }: LogSet, name: string): readonly string[] {
   const isOf = (state: string) =>
     /([A-Za-z_][\w.]*)=$/.exec(aroundNumber(state)?.before ?? '')?.[1] === name
   const ofKey = states.names.filter(isOf)
-  return ofKey.length > 0 ? ofKey : events.names.filter((event) => textsOf(event).test(name))
-}
-
-function textsOf(event: string): RegExp {
-  const any = patternSource(event).replace(/<[^<>\s]+>|…/g, '.+?')
-  const source = any.replace(/^([\w$.]+: )/, '(?:$1)?')
-  return new RegExp(`^${source}$`, 's')
+  if (ofKey.length > 0) return ofKey
+  return events.names.filter((event) => {
+    const any = patternSource(event).replace(/<[^<>\s]+>|…/g, '.+?')
+    return new RegExp(`^${any.replace(/^([\w$.]+: )/, '(?:$1)?')}$`, 's').test(name)
+  })
 }
 
 function fieldOfEvents(
@@ -315,6 +317,7 @@ function byClass({ classOf }: LogSet, rows: RecordRows) {
   return [ofClass(BEFORE), ofClass(AFTER)] as const
 }
 
+/** Returns the statistics of a metric's records in each class; undefined if no instance has several. */
 export function metricRecords(logs: LogSet, metric: PerformanceMetric) {
   const columns = recordColumns(logs, metric)
   const rows = columns.flatMap((column) => column.rows)
@@ -331,6 +334,7 @@ export function metricRecords(logs: LogSet, metric: PerformanceMetric) {
   return before && after && { before, after }
 }
 
+/** An event by whose records a metric of several events changed. */
 export type MetricPart = NonNullable<ReturnType<typeof changedPart>>
 
 /** Returns the event whose records account for half of the change of a metric that several events have, if any. */
@@ -364,6 +368,7 @@ export type LogWeights =
   | { readonly doublingMs?: number; readonly doubling?: number }
   | ArrayLike<number>
 
+/** Option of every stage that weighs instances, and the metric that weights go by. */
 export const WEIGHT_OPTIONS = defineOptions({
   ...METRIC_OPTIONS,
   weights: custom<LogWeights>({
@@ -420,6 +425,7 @@ export function instanceWeights(
 /** Share of the largest latency that doubles a weight: of 1 s 150 ms, the paper's choice. */
 const DOUBLING_SHARE = 0.15
 
+/** Returns the default increase of a latency (or another number) that doubles its weight. */
 export function usualDoubling(latencies: ArrayLike<number>): number {
   return DOUBLING_SHARE * (max(Array.from(latencies).filter(Number.isFinite)) ?? 1) || 1
 }

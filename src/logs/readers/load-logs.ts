@@ -147,7 +147,9 @@ function sourceOf({ name }: LogInput['files'][number]): string {
 }
 
 function periodsOf(logs: LogsToCompare | LogPaths, isDivided: boolean): LogsToCompare {
-  if (!isPeriods(logs)) {
+  const arePeriods =
+    typeof logs === 'object' && logs !== null && ('before' in logs || 'after' in logs)
+  if (!arePeriods) {
     if (isDivided) return { before: logs, after: [] }
     const wanted = '{ before: paths, after: paths }, or one source with `splitAt` or `badIf`'
     throw new OptionError('logs', logs, wanted, { splitAt: null, badIf: null })
@@ -159,10 +161,6 @@ function periodsOf(logs: LogsToCompare | LogPaths, isDivided: boolean): LogsToCo
   if (!isDivided || [logs.after].flat().length === 0) return logs
   const wanted = 'one source, as `splitAt` and `badIf` divide it'
   throw new OptionError('logs', 'before and after', wanted)
-}
-
-function isPeriods(logs: LogsToCompare | LogPaths): logs is LogsToCompare {
-  return typeof logs === 'object' && logs !== null && ('before' in logs || 'after' in logs)
 }
 
 function requireBoth({ counts }: LogSet, { splitAt, text }: Division): void {

@@ -1,16 +1,20 @@
-import { sum } from 'd3-array'
+import { greatest, group, sum } from 'd3-array'
 import { withoutSmall } from '../../compare/account.ts'
 import type { Comparison } from '../../compare/comparison.ts'
+import type { EdgeChange } from '../../compare/edges/find-edge-changes.ts'
 import { isHint } from '../../compare/fairness/comparison-warnings.ts'
-import type { Finding } from '../../compare/findings/finding.ts'
+import { type Finding, isStructural } from '../../compare/findings/finding.ts'
+import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
 import { belowText } from '../../compare/words/finding-facts.ts'
-import { changeWords, partText, signedAmount, TIME } from '../../core/quantity.ts'
+import { changeWords, fromToText, partText, signedAmount, TIME } from '../../core/quantity.ts'
 import { traceLink } from '../../core/trace-links.ts'
 import { counted, firstOf, formatDuration, grouped, percent, spoken } from '../../core/words.ts'
 import { accounting } from '../../explain/accounting.ts'
+import { mutationEffect, originOf } from '../../explain/category-changes.ts'
 import {
   amountTexts,
   certainty,
+  chanceText,
   differenceText,
   durationText,
   headline,
@@ -19,7 +23,8 @@ import {
   shareText,
 } from '../../explain/headline.ts'
 import { power, powerNote } from '../../explain/power.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { place } from '../../flows/node-labels.ts'
 import {
   causeText,
   type ExplainedFinding,
@@ -27,6 +32,7 @@ import {
 } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { findingCaption, findingChart } from '../charts/finding-chart.ts'
 import { latencyProfilesChart } from '../charts/latency-profiles.ts'
+import { rootName } from '../charts/node-names.ts'
 import { PAGE_WIDTH, ribbonChart, ribbonLines } from '../charts/ribbon.ts'
 import { stepName } from '../charts/ribbon-parts.ts'
 import {
@@ -59,6 +65,7 @@ const MAX_FILES = 3
 const MAX_ROWS = 8
 const MAX_STEPS = 10
 const MAX_KINDS = 5
+const MAX_MUTATIONS = 12
 /** A comment is read at a glance: more is counted, and on the page. */
 const BRIEF = { findings: 5, warnings: 4, kinds: 3, traces: 1 }
 
@@ -139,6 +146,7 @@ export function comparisonReport(comparison: Comparison, context: ReportContext)
       !isInDoubt && fairness,
       section('Which single change explains it?', whatIfBlocks(whatIf, explained), 'what-if'),
       none && ribbon,
+      section('Kinds of request that changed', mutationBlocks(comparison)),
       !none && noticed,
     ],
     foot: `Made by ${madeBy}. ${testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${Number((100 * comparison.options.alpha).toPrecision(3))} % of all comparisons find anything. ${of === TIME ? 'Durations are wall-clock times from the traces.' : `Requests are compared by ${of.name}, summed over their spans.`}`,
@@ -285,6 +293,7 @@ function findingArticle(finding: Finding, { comparison, traceUrl, cause }: Findi
     consequences.map((seen) =>
       text(['Also seen in ', named(seen.title, 300), ': ', seen.text], 'soft'),
     ),
+    stepBlocks(finding, comparison),
     structureBlocks(finding),
     traces.length > 0 && [heading(4, 'Traces to look at'), traces],
     picture(pictured.chart, findingCaption(finding, pictured.of)),
@@ -307,6 +316,56 @@ function briefTraces({ exemplars }: Finding, traceUrl: string | undefined): Line
   return parts.length === 0 ? '' : [' Traces: ', joined(parts, '; '), '.']
 }
 
+/** Steps of fewer of a finding's requests than this share would look like all that changed. */
+const MIN_COVERED = 0.5
+
+/** Returns the edges that changed, unless those that could be tested stand for few of the requests. */
+function stepBlocks(finding: Finding, { flows }: Comparison): Blocks {
+  const of = flows.quantity
+  const tested = finding.changedEdges.filter((edge) => !Number.isNaN(edge.probabilitySlower))
+  const steps = [...group(tested, stepKey).values()]
+  const covered = sum(tested, ({ afterRequests }) => afterRequests)
+  const isPart = !isStructural(finding) && covered < MIN_COVERED * finding.requests
+  if (tested.length === 0 || isPart) return []
+  const about = isStructural(finding)
+    ? 'Other changed steps, within the call answered just before'
+    : finding.segment === undefined
+      ? 'Changed steps'
+      : 'Changed steps, over requests of the segment and others'
+  const slower = `after is ${changeWords(of, true).how} in`
+  const rows = steps.slice(0, MAX_ROWS).map((alike) => {
+    const edge = greatest(alike, ({ afterRequests }) => afterRequests) as EdgeChange
+    const others = alike.length - 1
+    return [
+      named(edge.from),
+      [named(edge.to), others === 0 ? '' : [' ', soft(`and ${counted(others, 'more host')}`)]],
+      edge.kind === 'self' ? 'work' : 'network',
+      differenceText(edge.shiftUs, of),
+      intervalText(edge.interval, of),
+      percent(edge.probabilitySlower),
+      `${grouped(edge.beforeRequests)} → ${grouped(edge.afterRequests)}`,
+    ]
+  })
+  return [
+    heading(4, about),
+    table(
+      [
+        ...names('from', 'to'),
+        'where',
+        ...amounts('one step takes', 'likely between', slower, 'requests before → after'),
+      ],
+      rows,
+    ),
+    more(steps.length - MAX_ROWS, 'more step'),
+  ]
+}
+
+/** Returns a key that the same step on another host shares. */
+function stepKey({ fromNode, toNode, kind }: EdgeChange): string {
+  const ends = [fromNode, toNode].map((node) => [place(node), node.operation, node.phase])
+  return JSON.stringify([ends, kind])
+}
+
 function structureBlocks({ changedStructure }: Finding): Blocks {
   if (changedStructure.length === 0) return []
   const rows = changedStructure
@@ -323,8 +382,81 @@ function structureBlocks({ changedStructure }: Finding): Blocks {
   ]
 }
 
-function more(left: number, what: string) {
-  return left > 0 && text(`… and ${counted(left, what)}.`, 'soft')
+function soft(said: string): Phrase {
+  return looking('soft', said)
+}
+
+function more(left: number, what: string, many?: string) {
+  return left > 0 && text(`… and ${counted(left, what, many)}.`, 'soft')
+}
+
+export function mutationRows(comparison: Comparison, limit: number) {
+  return comparison.ranking.mutations
+    .slice(0, limit)
+    .map((mutation) => mutationRow(comparison, mutation))
+}
+
+const NO_INTERVAL = [Number.NaN, Number.NaN] as const
+
+function mutationRow(comparison: Comparison, mutation: RankedMutation) {
+  const { categories, responseTime, structural } = comparison
+  const { rank, kind, category, requests, contributionUs } = mutation
+  const origin = originOf(mutation)
+  const median = (of: number, [first, other]: readonly [Period, Period]) => {
+    const period = categories.count(of, first) > 0 ? first : other
+    return typicalTimeUs(categories, { category: of, period, centre: 'median' })
+  }
+  return {
+    rank,
+    kind,
+    category,
+    requests: Math.round(requests),
+    contributionUs,
+    name: rootName(categories, category, MAX_NAME_LENGTH),
+    beforeUs: origin === undefined ? Number.NaN : median(origin, [BEFORE, AFTER]),
+    afterUs: median(category, [AFTER, BEFORE]),
+    interval: mutationEffect(comparison, mutation)?.interval ?? NO_INTERVAL,
+    q: (kind === 'structural' ? structural : responseTime).test(category).q,
+  }
+}
+
+function mutationBlocks(comparison: Comparison): Blocks {
+  const found = mutationRows(comparison, MAX_MUTATIONS)
+  const of = comparison.flows.quantity
+  const { alpha, correction } = comparison.options
+  if (found.length === 0) {
+    const none = comparison.findings.findings.length === 0
+    const pooled = none ? '' : '; findings pool several kinds'
+    return [text(`No single kind of request changed significantly${pooled}.`)]
+  }
+  const strict =
+    correction === 'none'
+      ? `Each kind is tested at the ${Number((alpha * 100).toPrecision(3))} % level, so a few are here by chance: trust those with a small q.`
+      : 'The tests are corrected for their number.'
+  const rows = found.map((one) => [
+    one.rank,
+    [named(one.name, MAX_NAME_LENGTH), ' ', soft(`(${one.category})`)],
+    one.kind === 'structural' ? 'other work' : `other ${of.name}`,
+    grouped(one.requests),
+    fromToText(one.beforeUs, one.afterUs, of),
+    intervalText(one.interval, of),
+    chanceText(one.q),
+  ])
+  return [
+    table(
+      [
+        ...amounts('rank'),
+        ...names('kind of request'),
+        'what',
+        ...amounts('requests', 'median before → after', 'likely between', 'chance (q)'),
+      ],
+      rows,
+    ),
+    more(comparison.ranking.mutations.length - rows.length, 'more', 'more'),
+    reading(
+      `Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other ${of.name}”: the same work takes a different ${of === TIME ? 'time' : 'amount of it'}. “Other work”: more requests do this work than before; the median before is of the work they most likely did then. q is the chance of a false alarm, corrected for the number of tests. It compares all times, not just medians, so it can be small where the interval of the median includes 0. ${strict}`,
+    ),
+  ]
 }
 
 function powerBlocks(comparison: Comparison, limit: number): Blocks {

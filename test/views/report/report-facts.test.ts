@@ -9,9 +9,10 @@ import {
   shareText,
 } from '../../../src/explain/headline.ts'
 import { power, powerNote } from '../../../src/explain/power.ts'
+import { mutationRows } from '../../../src/views/report/comparison-report.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'
-import { chain, comparisonOf, upFrom } from '../charts/fixture.ts'
+import { chain, comparisonOf, smallComparison, upFrom } from '../charts/fixture.ts'
 
 describe('the headline', () => {
   test('says how much longer the mean request takes, and that a finding accounts for it', () => {
@@ -141,6 +142,31 @@ describe('what would have been seen', () => {
   test('is nothing where no kind has enough requests', () => {
     const known = power(comparisonOf(chain(['A', 'B'], [1, 2]), chain(['A', 'B'], [1, 2])), 5)
     expect(known).toMatchObject({ kinds: [], testableKinds: 0, allKinds: 1, testableShare: 0 })
+  })
+})
+
+test('mutations are rows: other time against the same kind, other work against what it was', () => {
+  const rows = mutationRows(smallComparison(), 10)
+  expect(rows).toMatchObject([
+    { rank: 1, kind: 'structural', name: 'GET', category: 3, beforeUs: 55.5, afterUs: 9005.5 },
+    {
+      rank: 2,
+      kind: 'response-time',
+      name: 'WRITE',
+      category: 1,
+      beforeUs: 1004.5,
+      afterUs: 3004.5,
+    },
+  ])
+  expect(mutationRows(smallComparison(), 1)).toHaveLength(1)
+  const [unknown] = mutationRows(
+    comparisonOf([], chain(['A', 'B'], upFrom(1, 9)), { smPThreshold: 5 }),
+    10,
+  )
+  expect(unknown).toMatchObject({
+    beforeUs: Number.NaN,
+    afterUs: 5,
+    interval: [Number.NaN, Number.NaN],
   })
 })
 

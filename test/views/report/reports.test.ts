@@ -1,9 +1,10 @@
 import { marked } from 'marked'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Comparison } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { reportHtml, reportMarkdown } from '../../../src/views/report/report.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
+import { makeSpans } from '../../make-traces.ts'
 import { chain, comparisonOf, manyCategories, smallComparison, upFrom } from '../charts/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { compareNames } from './fixture.ts'
@@ -35,6 +36,7 @@ describe('the HTML page', () => {
       'What changed',
       'What the change is made of',
       'Is this comparison fair?',
+      'Kinds of request that changed',
       'The smallest slowdown that would have been noticed',
     ])
     expect(page).toContain('unexplained')
@@ -61,6 +63,63 @@ describe('the HTML page', () => {
     for (const { look } of comparison.findings.findings) {
       expect(page).toContain(`Look at ${look}</p>`)
     }
+  })
+
+  test('shows no steps of few of the requests, as where each host has categories of its own', () => {
+    const shop = (period: 'before' | 'after', storeUs: number) =>
+      makeSpans(
+        Array.from({ length: 60 }, (_, i) => {
+          const own = { trace: `${period}${i}`, host: `host-${i % 20}` }
+          const store = storeUs + (i % 7)
+          return [
+            {
+              ...own,
+              id: 'r',
+              service: 'shop',
+              operation: 'GET /',
+              startUs: 9_000 * i,
+              endUs: 9_000 * i + store + 90,
+            },
+            {
+              ...own,
+              id: 's',
+              parent: 'r',
+              service: 'store',
+              operation: 'query',
+              startUs: 9_000 * i + 40,
+              endUs: 9_000 * i + store,
+            },
+          ]
+        }).flat(),
+        period,
+      )
+    const comparison = compare(shop('before', 900), shop('after', 1_900))
+    expect(comparison.findings.findings[0]?.title).toBe('store: query itself takes 1 ms longer')
+    expect(comparison.findings.findings[0]?.changedEdges.length).toBeGreaterThan(0)
+    const page = reportHtml(comparison)
+    expect(page).not.toContain('Changed steps')
+    expect(page).not.toContain('NaN')
+  })
+
+  test('shows a step once, with how many more hosts it is slower on', () => {
+    const shop = (period: 'before' | 'after', storeUs: number) =>
+      makeSpans(
+        Array.from({ length: 90 }, (_, i) => {
+          const trace = `${period}${i}`
+          const [startUs, endUs] = [9_000 * i, 9_000 * i + storeUs + (i % 7)]
+          const root = { trace, id: 'r', service: 'shop', operation: 'GET /', host: 'shop-0' }
+          const store = { trace, id: 's', parent: 'r', service: 'store', operation: 'query' }
+          return [
+            { ...root, startUs, endUs: endUs + 90 },
+            { ...store, host: `store-${i % 3}`, startUs: startUs + 40, endUs },
+          ]
+        }).flat(),
+        period,
+      )
+    const page = reportHtml(compare(shop('before', 900), shop('after', 1_900)))
+    const [steps = ''] = /Changed steps.*?<\/table>/s.exec(page) ?? []
+    expect(steps.match(/<tr><td/g)).toHaveLength(1)
+    expect(steps).toContain('and 2 more hosts')
   })
 
   test('without a finding says what would have been seen, before anything else', () => {

@@ -1,10 +1,13 @@
+import { bin, extent, max, mean, range } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import { Account } from '../../../compare/account.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
+import type { Finding } from '../../../compare/findings/finding.ts'
 import { intervalText } from '../../../compare/words/finding-facts.ts'
 import { segmentClause } from '../../../compare/words/segment-words.ts'
 import { type Quantity, signedAmount } from '../../../core/quantity.ts'
 import { counted, grouped, percent, tooltipText } from '../../../core/words.ts'
+import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
 import type { findingChart } from '../../charts/finding-chart.ts'
 import { AFFECTED, accountFor } from '../../charts/ribbon.ts'
 import { segmentSides } from '../../charts/segments.ts'
@@ -17,13 +20,14 @@ import {
   rankColumn,
   textColumn,
 } from '../../drawing/data-table.tsx'
-import { Caption } from '../../drawing/figure.tsx'
+import { Caption, useInk } from '../../drawing/figure.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 import { RibbonPane } from './ribbon-pane.tsx'
 import { Exemplars, type TraceLinks } from './trace-link.tsx'
 
 /** Findings that open into pictures: each has about 10 kB. */
 const MAX_DRAWN = 5
+const PARTS = 16
 
 /** A finding as a page carries and lists it. */
 export type ShownFinding = ReturnType<typeof shownFindings>[number]
@@ -56,11 +60,9 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
             ],
       requests,
       category: finding.categories[0] ?? null,
+      overTime: meansOverTime(comparison, finding),
       /** Account of the time of a mean affected request. */
-      account:
-        isDrawn && finding.categories.length > 0
-          ? accountFor(comparison, null, finding.id).parts
-          : null,
+      account: isDrawn && finding.categories.length > 0 ? pathOf(comparison, finding) : null,
       distribution: drawn === null || drawn.of === 'path' ? null : drawn.chart.spec,
       exemplars: finding.exemplars,
       segment: segment && {
@@ -72,12 +74,38 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
   })
 }
 
+function pathOf(comparison: Comparison, { id }: Finding) {
+  return accountFor(comparison, null, id).parts
+}
+
+/** Returns the mean times of the affected kinds of request in equal parts of each period; `null` for none. */
+function meansOverTime({ categories, flows }: Comparison, { categories: own, moves }: Finding) {
+  const now = new Set(own)
+  const was = new Set([...own, ...moves.map(({ from }) => from)])
+  return ([BEFORE, AFTER] as const).map((period) => {
+    const rows = range(flows.size).filter((row) => flows.period[row] === period)
+    const [from = 0, to = 0] = extent(rows, (row) => flows.startUs[row])
+    const wanted = period === BEFORE ? was : now
+    if (!(to > from)) return []
+    return bin<number, number>()
+      .value((row) => flows.startUs[row] as number)
+      .domain([from, to])
+      .thresholds(range(1, PARTS).map((i) => from + (i * (to - from)) / PARTS))(
+        rows.filter((row) => wanted.has(categories.categoryOf[row] as number)),
+      )
+      .map((some) => mean(some, (row) => flows.responseTimeUs[row]) ?? null)
+  })
+}
+
 const BAR = 50
+const SPARK = { width: 96, height: 20 }
 
 function columnsOf(findings: readonly ShownFinding[]): readonly DataColumn<ShownFinding>[] {
   const hasSegments = findings.some(({ segment }) => segment)
   return [
-    textColumn<ShownFinding>('finding', ({ what }) => tooltipText(what)),
+    {
+      ...textColumn<ShownFinding>('finding', ({ what }) => tooltipText(what)),
+    },
     ...(hasSegments
       ? [textColumn<ShownFinding>('in which requests', ({ where }) => tooltipText(where))]
       : []),
@@ -102,7 +130,35 @@ function columnsOf(findings: readonly ShownFinding[]): readonly DataColumn<Shown
       still: ({ each }) => each.join(''),
     },
     numberColumn('affected', ({ requests }) => grouped(requests)),
+    {
+      title: 'over time',
+      hint: 'Mean time of these kinds of request, before and after',
+      still: null,
+      cell: ({ overTime }) => <Spark overTime={overTime} />,
+    },
   ]
+}
+
+function Spark({ overTime }: Pick<ShownFinding, 'overTime'>) {
+  const ink = useInk()
+  const { width, height } = SPARK
+  const largest = max(overTime.flat(), (us) => us ?? 0) || 1
+  const path = (means: readonly (number | null)[], from: number) =>
+    means
+      .map((us, i) => {
+        if (us === null) return ''
+        const x = from + ((i + 0.5) / PARTS) * (width / 2)
+        const verb = i > 0 && means[i - 1] !== null ? 'L' : 'M'
+        return `${verb}${x.toFixed(1)} ${(height - 1 - (us / largest) * (height - 2)).toFixed(1)}h0.01`
+      })
+      .join('')
+  return (
+    <svg {...SPARK} aria-hidden="true" fill="none" stroke-width="1.5" stroke-linecap="round">
+      <path d={`M0 ${height - 0.5}h${width}`} stroke={ink.line} stroke-width="1" />
+      <path d={path(overTime[0] ?? [], 0)} stroke={ink.before} />
+      <path d={path(overTime[1] ?? [], width / 2)} stroke={ink.after} />
+    </svg>
+  )
 }
 
 interface ListProps {
@@ -153,7 +209,7 @@ function FindingDetails({ finding, name, quantity, carried, linkOf }: DetailsPro
     <div class="fd-mutation">
       <p>{tooltipText(`${text} · look at ${look}`)}</p>
       {account === null ? null : (
-        <RibbonPane account={account} isClear whose={AFFECTED} carried={carried} />
+        <RibbonPane account={account} isClear whose={AFFECTED} {...{ carried, linkOf }} />
       )}
       {distribution === null ? null : <VegaChart spec={distribution} />}
       <Exemplars exemplars={exemplars} linkOf={linkOf} />

@@ -1,4 +1,4 @@
-import { sum } from 'd3-array'
+import { greatest, sum } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import { Replay } from '../../../calls/replay.ts'
 import { hasTimes, type Role, rolesByShape } from '../../../calls/roles.ts'
@@ -18,6 +18,7 @@ import { Button } from '../../drawing/controls.tsx'
 import { CellBar, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
 import { VegaChart } from '../vega-chart.tsx'
+import { TraceLink, type TraceLinks } from './trace-link.tsx'
 
 // Runs once a span of a request: the loops index with `!`.
 
@@ -69,6 +70,29 @@ export function undo(comparison: Comparison, steps: readonly AccountStep[]): Und
   }
 }
 
+/** Returns the requests of each period in which steps take about their mean time: typical ones; `null` for none. */
+export function typicalOf(
+  comparison: Comparison,
+  steps: readonly AccountStep[],
+): readonly (string | null)[] {
+  const flows = recordedFlows(comparison.flows)
+  const { roles, ofShape } = rolesByShape(flows, comparison.options.omitHosts)
+  const wanted = new Set(steps.map(keyOf))
+  const isWanted = roles.map((role) => wanted.has(keyOf(role)))
+  if (!areFromSpans(flows)) return [null, null]
+  const spans = spanTimes(flows)
+  return ([BEFORE, AFTER] as const).map((period) => {
+    const found = requestsOf(flows, period).flatMap((request) => {
+      const own = ofShape.get(flows.shapeOf[request]!)!
+      const us = sum(spans.onPath(request), (ns, span) => (isWanted[own[span]!] ? ns / NS : 0))
+      return us > 0 ? [{ request, us }] : []
+    })
+    const meanUs = sum(found, ({ us }) => us) / found.length
+    const typical = greatest(found, ({ us }) => -Math.abs(us - meanUs))
+    return typical === undefined ? null : flows.ids[typical.request]!
+  })
+}
+
 function keyOf({ kind, service, caller, operation }: Role | AccountStep): string {
   return JSON.stringify([kind, service, caller, operation])
 }
@@ -101,10 +125,17 @@ interface RibbonProps {
   readonly whose?: string
   /** Requests with the times of their steps; `null` where the page has none. */
   readonly carried: (() => Comparison) | null
+  readonly linkOf: TraceLinks
 }
 
-/** Draws a ribbon whose changed parts open into their times, and the effect of undoing them. */
-export function RibbonPane({ account, isClear, whose = 'A mean request', carried }: RibbonProps) {
+/** Draws a ribbon whose changed parts open into their times, two traces, and the effect of undoing them. */
+export function RibbonPane({
+  account,
+  isClear,
+  whose = 'A mean request',
+  carried,
+  linkOf,
+}: RibbonProps) {
   const { spec, parts } = useMemo(
     () => ribbonOf(account, { isClear, whose }),
     [account, isClear, whose],
@@ -129,7 +160,9 @@ export function RibbonPane({ account, isClear, whose = 'A mean request', carried
             ))}
           </fieldset>
         )}
-        {part === undefined ? null : <PartDetails key={picked} {...{ part, account, carried }} />}
+        {part === undefined ? null : (
+          <PartDetails key={picked} {...{ part, account, carried, linkOf }} />
+        )}
       </PageOnly>
     </div>
   )
@@ -144,10 +177,14 @@ interface Row {
 
 const BAR = 220
 
-function PartDetails({ part, account: { quantity }, carried }: PartProps) {
+function PartDetails({ part, account: { quantity }, carried, linkOf }: PartProps) {
   const [isUndone, setUndone] = useState(false)
   const requests = useMemo(() => carried?.() ?? null, [carried])
   const undone = useMemo(() => requests && undo(requests, part.steps), [requests, part])
+  const typical = useMemo(
+    () => (requests === null ? [] : typicalOf(requests, part.steps)),
+    [requests, part],
+  )
   const amount = (us: number) => formatAmount(us, quantity)
   const { name, beforeUs, afterUs } = part
   return (
@@ -155,6 +192,14 @@ function PartDetails({ part, account: { quantity }, carried }: PartProps) {
       <p>
         <b>{tooltipText(name)}</b>
         {`: ${amount(beforeUs)} of a mean request before, ${amount(afterUs)} after (${signedAmount(afterUs - beforeUs, quantity)}).`}
+        {typical.map((id, period) =>
+          id === null ? null : (
+            <span key={period}>
+              {` Typical ${period === 0 ? 'before' : 'after'}: `}
+              <TraceLink id={id} linkOf={linkOf} />
+            </span>
+          ),
+        )}
       </p>
       {undone === null || requests === null ? null : (
         <>

@@ -292,7 +292,7 @@ function Overview({ data, options, comparison, name }: OverviewProps) {
   const { timeline, ...whole } = data
   const view = ({ comparison: shown, carried, findings, none, isClear }: Shown, when: Child) => (
     <>
-      <RibbonPane account={shown.account} {...{ isClear, carried }} />
+      <RibbonPane account={shown.account} {...{ isClear, carried, linkOf }} />
       {when}
       <FindingsList
         quantity={shown.flows.quantity}

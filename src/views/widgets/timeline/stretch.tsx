@@ -216,7 +216,7 @@ function StretchResult({
       <RibbonPane
         account={comparison.account}
         isClear={ribbonIsClear(comparison)}
-        carried={carried}
+        {...{ carried, linkOf }}
       />
       <FindingsList
         findings={findings}
