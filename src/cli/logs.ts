@@ -64,6 +64,8 @@ const PARAMETERS = record<LogComparison['options']>({
   minSplit: NUMBER,
   mostVariables: COUNT,
   stop: words('significance', 'orange'),
+  balance: NUMBER,
+  score: words('sum', 'mean'),
   class: CLASS.from((options) => CLASSES[options.class]),
 })
 

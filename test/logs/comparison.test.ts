@@ -14,10 +14,24 @@ const chain = chainBenchmark(7, 60)
 describe('focusAttention', () => {
   const comparison = compareLogs(logsOf(chain))
 
-  test('the score is the sum of what variables add', () => {
+  test('the score is the sum, or the mean, of what variables add', () => {
     const best = comparison.attention.best('event')
     const terms = best?.nodes.reduce((sum, { term }) => sum + term, 0)
     expect(best?.score).toBeCloseTo(Number(terms), 12)
+    const mean = comparison.with({ score: 'mean' }).attention.best('event')
+    expect(mean?.score).toBeCloseTo(Number(terms) / (Number(best?.nodes.length) - 1), 12)
+  })
+
+  test('a balance of 1 goes only by divergence, of 0 only by dependencies', () => {
+    const terms = (balance: number) =>
+      comparison
+        .with({ balance })
+        .attention.best('event')
+        ?.nodes.slice(1)
+        .map(({ term, divergence }) => [term, divergence])
+    for (const [term, divergence] of terms(1) ?? [])
+      expect(term).toBeCloseTo((divergence as number) ** 2, 12)
+    expect(terms(0)?.every(([term]) => Number(term) > 0 && Number(term) <= 1)).toBe(true)
   })
 
   test('shares of the run come last where performance is a time', () => {
@@ -39,6 +53,12 @@ describe('focusAttention', () => {
     expect(last).toEqual([false, false, false, false, true, true, true])
   })
 
+  test('takes a balance from 0 to 1', () => {
+    expect(() =>
+      focusAttention(comparison.divergence, comparison.networks, { balance: 2 }),
+    ).toThrow('Option balance is 2. Give a share from 0 to 1.')
+  })
+
   test('shows a graph a row', () => {
     const { attention } = comparison
     expect(attention.table().get('first', 0)).toBe(attention.best('event')?.nodes[1]?.name)
@@ -50,7 +70,7 @@ describe('compareLogs', () => {
   const comparison = compareLogs(logsOf(chain))
 
   test('shares the stages that a change does not reach', () => {
-    const other = comparison.with({ class: 'before' })
+    const other = comparison.with({ balance: 0.3 })
     expect(other.divergence).toBe(comparison.divergence)
     expect(other.networks).toBe(comparison.networks)
     expect(other.attention).not.toBe(comparison.attention)

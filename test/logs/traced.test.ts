@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { restoreComparison, takeSnapshot } from '../../src/compare/snapshot.ts'
+import { nameStatements } from '../../src/flows/flow-logs.ts'
 import { type ComparisonOptions, compare, explain, loadTraces } from '../../src/index.ts'
-import { nameStatements } from '../../src/logs/traced/statements.ts'
 import { Dictionary } from '../../src/traces/dictionary.ts'
 import { statementKey, statementParts } from '../../src/traces/log-records.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'

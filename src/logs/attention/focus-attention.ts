@@ -1,5 +1,5 @@
 import { ascending, greatest, group, sum } from 'd3-array'
-import { defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import { defineOptions, type OptionsOf, oneOf, readOptions, share } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import type {
@@ -12,8 +12,9 @@ import { isEventTime, isShareOfRun, LOG_CLASSES, type VariableKind } from '../fe
 
 /**
  * Ranks the dependency networks: first those in which performance depends on variables that differ most
- * between the periods. Of the part connected with performance each variable adds T·w: T is its divergence as a share of
- * the largest |t| of its kind, w the share of the instances that connect it.
+ * between the periods. Of the part connected with performance each variable adds T^(2α)·w^(2(1−α)): T is its
+ * divergence as a share of the largest |t| of its kind, w the share of the instances that connect it. The
+ * default α of 0.5 gives T·w, as in Algorithm 1.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4, algorithm 1.
  */
@@ -29,7 +30,7 @@ export function focusAttention(
   const isMean = ({ featureType }: AttentionGraph) => Number(featureType === 'mean')
   const graphs = networks
     .of(chosen.class)
-    .map((network) => graphOf(network, divergence, isTime))
+    .map((network) => graphOf(network, divergence, { ...chosen, isTime }))
     .sort((a, b) => isLast(a) - isLast(b) || b.score - a.score || isMean(b) - isMean(a))
   const headline = headlineOf(graphs, isTime, { divergence, networks })
   return new Attention({ options: chosen, graphs, headline })
@@ -86,7 +87,11 @@ function strongestPath(
   return greatest(paths.values(), ({ sum }) => sum)?.path ?? []
 }
 
-function graphOf(network: DependencyNetwork, divergence: Divergence, isTime: boolean) {
+function graphOf(
+  network: DependencyNetwork,
+  divergence: Divergence,
+  { balance, score, isTime }: AttentionOptions & { readonly isTime: boolean },
+) {
   const { kind, class: logClass, featureType, metric, mass, variablesLeftOut } = network
   const { names, edges, parentEdge } = spanningComponent(network.edges, metric)
   const tree = new Set(parentEdge.values())
@@ -97,15 +102,19 @@ function graphOf(network: DependencyNetwork, divergence: Divergence, isTime: boo
         ? divergence.performance
         : divergence.variable(kind, name)?.features.find(({ feature }) => feature === featureType)
     const { t = Number.NaN, significant = false } = test ?? {}
+    // Performance itself, which is in no family, may exceed the largest.
     const share = Number.isNaN(t) || t === 0 ? 0 : Math.min(1, Math.abs(t) / largest)
     const parent = parentEdge.get(name)
     const strength = parent === undefined ? 0 : parent.weight / mass
     return {
       name,
+      /** Welch's t of the graph's feature, after minus before; NaN where it was not tested. */
       t,
+      /** |t| as a share of the largest of all features of all variables of the kind: 0 to 1. */
       divergence: share,
       significant,
-      term: share * strength,
+      /** Contribution of the variable to the score; 0 for performance itself. */
+      term: parent === undefined ? 0 : share ** (2 * balance) * strength ** (2 * (1 - balance)),
     }
   }
   const nodes = names
@@ -116,15 +125,19 @@ function graphOf(network: DependencyNetwork, divergence: Divergence, isTime: boo
         b.term - a.term ||
         (a.name < b.name ? -1 : 1),
     )
+  const total = sum(nodes, ({ term }) => term)
   return {
     kind,
     class: logClass,
     featureType,
+    /** The name of the node that stands for performance. */
     metric,
+    /** Performance first, then what adds most to the score. */
     nodes,
     /** Number of variables left out when its dependencies were learned, because there are too many; absent for 0. */
     ...(variablesLeftOut > 0 && { variablesLeftOut }),
-    score: sum(nodes, ({ term }) => term),
+    score: score === 'sum' ? total : total / Math.max(1, nodes.length - 1),
+    /** Those `inTree` are of the maximum spanning tree that the score is taken from. */
     edges: edges.map((edge) => ({ ...edge, weight: edge.weight / mass, inTree: tree.has(edge) })),
     /** Whether values are shares of a run time that is performance: constant times seem to depend on it. */
     sharesDenominator: isTime && isShareOfRun(featureType),
@@ -159,6 +172,15 @@ function strongestFirst(a: DependencyEdge, b: DependencyEdge): number {
 }
 
 export const ATTENTION_OPTIONS = defineOptions({
+  balance: share({
+    default: 0.5,
+    sentence: 'α: 0 ranks by the strength of dependencies alone, 1 by divergence alone',
+  }),
+  score: oneOf(['sum', 'mean'], {
+    default: 'sum',
+    sentence: 'Whether the terms of a graph are added up or averaged',
+    flag: 'score <name>',
+  }),
   class: oneOf(LOG_CLASSES, {
     default: 'after',
     sentence: 'Period to learn dependencies from',
@@ -176,7 +198,11 @@ export type AttentionEdge = Readonly<AttentionGraph['edges'][number]>
 /** All that performance depends on, as one feature of one kind of variable shows it. */
 export type AttentionGraph = Readonly<ReturnType<typeof graphOf>>
 
-export type AttentionPath = Readonly<{ graph: AttentionGraph; path: readonly AttentionNode[] }>
+export interface AttentionPath {
+  readonly graph: AttentionGraph
+  /** Path from performance, its direct dependency first. */
+  readonly path: readonly AttentionNode[]
+}
 
 /** Graphs to look at first, as found by `focusAttention`. */
 export class Attention extends columnarStage<{
