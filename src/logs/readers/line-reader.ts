@@ -30,6 +30,8 @@ const RECORDS: ReadonlySet<LogFormat> = new Set(['jsonl', 'logfmt'])
 export const BEGINS_WITH_PAIR = /^[A-Za-z_@][\w.@/-]*=/
 /** Matches lines that may be a line within a record, unlike a message in words. */
 const MAY_BE_LINE = /^\s*[{<[]|\d:\d\d|\d{9}|=|^[A-Za-z]{4,8}[:[]|^[A-Z]+ \//
+/** Length at which Docker cuts lines, leaving their end open. */
+const DOCKER_CUT = 16_384
 const TELLS_TIME = new Set(['time', 'head', 'uptime_ms'])
 const MAX_DEPTH = 5
 /** Colors and other controls of a terminal. */
@@ -349,6 +351,9 @@ export class LineReader {
     const stream = this.#stream()
     const isCarried = envelope !== undefined || draft.isCarried
     const text = withoutControls(line)
+    const isCut = envelope === undefined && isCarried && text.length >= DOCKER_CUT
+    // A line that ends like an object is whole.
+    if (isCut && !/[\n}]$/.test(text)) draft.isPartial = true
     if (draft.isPartial) {
       stream.partial += text
       return true

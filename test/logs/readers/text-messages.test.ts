@@ -123,3 +123,14 @@ describe('free text', () => {
     expect(log4j.events.names).toEqual(['Disk: 3 failed'])
   })
 })
+
+test('lines that Docker cuts at 16 KiB are whole again', async () => {
+  const line = `2026-11-22 14:20:57,260 INFO [main] a.Peer: sent ${'x'.repeat(20_000)} end`
+  const parts = [line.slice(0, 16_384), `${line.slice(16_384)}\n`]
+  const carried = parts.map((log) =>
+    JSON.stringify({ log, stream: 'stdout', time: '2026-11-22T14:20:57.26Z' }),
+  )
+  const logs = await readText(`${carried.join('\n')}\n`)
+  expect(logs.report.messages).toEqual({ event: 1, state: 0 })
+  expect(skipped(logs)).toEqual({ [CONTINUATION]: [1, 'a.log:1'] })
+})
