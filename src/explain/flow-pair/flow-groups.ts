@@ -1,5 +1,4 @@
 import { group, rollup, sort, sum } from 'd3-array'
-import { getOrInsert } from '../../core/entries.ts'
 import { OptionError, rejectUnknownOptions, requireFields } from '../../core/errors.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import { counted, grouped } from '../../core/words.ts'
@@ -160,14 +159,12 @@ export function acyclicPartition(
   for (const { from, to } of bound) {
     if (level[from] === level[to]) merge(partOf, from, to)
   }
-  let graph = partGraph(partOf, edges, binding)
   for (let merged = true; merged; ) {
     merged = false
     for (const { from, to } of bound) {
-      const [one, other] = [partOf[from] as number, partOf[to] as number]
-      if (one === other || hasWayRound(one, other, graph)) continue
+      if (partOf[from] === partOf[to] || hasWayRound({ from, to }, partOf, { edges, binding }))
+        continue
       merge(partOf, from, to)
-      graph = partGraph(partOf, edges, binding)
       merged = true
     }
   }
@@ -184,32 +181,20 @@ function merge(partOf: Uint32Array, a: number, b: number): void {
   }
 }
 
-type PartGraph = ReadonlyMap<number, ReadonlyMap<number, boolean>>
-
-function partGraph(
+/** Whether the parts of two nodes are joined by an edge that does not bind, or by way of another part. */
+function hasWayRound(
+  { from, to }: ForwardEdge,
   partOf: Uint32Array,
-  edges: readonly ForwardEdge[],
-  binding: readonly boolean[],
-): PartGraph {
-  const graph = new Map<number, Map<number, boolean>>()
-  edges.forEach(({ from, to }, edge) => {
-    const [one, other] = [partOf[from] as number, partOf[to] as number]
-    if (one === other) return
-    const next = getOrInsert(graph, one, () => new Map())
-    next.set(other, (next.get(other) ?? true) && binding[edge] === true)
-  })
-  return graph
-}
-
-function hasWayRound(start: number, end: number, graph: PartGraph): boolean {
-  if (graph.get(start)?.get(end) === false) return true
-  const seen = new Set<number>()
-  const pending = [...(graph.get(start)?.keys() ?? [])].filter((part) => part !== end)
-  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    if (part === end) return true
-    if (seen.has(part)) continue
-    seen.add(part)
-    pending.push(...(graph.get(part)?.keys() ?? []))
+  { edges, binding }: { edges: readonly ForwardEdge[]; binding: readonly boolean[] },
+): boolean {
+  const leaving = group(edges.keys(), (edge) => partOf[edges[edge]?.from ?? -1])
+  const reached = new Set([partOf[from]])
+  for (const part of reached) {
+    for (const edge of leaving.get(part) ?? []) {
+      const next = partOf[edges[edge]?.to ?? -1]
+      if (next !== partOf[to]) reached.add(next)
+      else if (part !== partOf[from] || !binding[edge]) return true
+    }
   }
   return false
 }
