@@ -445,12 +445,15 @@ export function rankDifferences(flows: ComparedFlows): FlowDifferences {
   const claim: Claim = (wanted) =>
     Array.from(wanted, ({ id }) => id).filter((id) => free.delete(id))
   const latencies = changedEdges(flows, claim)
+  const isBefore = {
+    inBefore: waysBetween(nodes, edges, 'inBefore'),
+    inAfter: waysBetween(nodes, edges, 'inAfter'),
+  }
   const drafts = [
-    ...[...oneSidedSteps(flows, claim), ...stepsInOtherOrder(flows, claim)].map((draft) =>
-      withDisplaced(flows, draft, claim),
-    ),
-    ...latencies.map((draft) => withSwitched(flows, draft, claim)),
-  ]
+    ...oneSidedSteps(flows, claim),
+    ...stepsInOtherOrder(flows, isBefore, claim),
+    ...latencies,
+  ].map((draft) => withSwitched(flows, draft, { isBefore, claim }))
   const totalUs =
     flows.before.meanUs === null || flows.after.meanUs === null
       ? totalOf(edges, 'after') - totalOf(edges, 'before')
@@ -584,58 +587,51 @@ function replacements(drafts: readonly Draft[], edges: readonly UnionEdge[]): Dr
   })
 }
 
-/**
- * Adds the free edges of parallel branches that requests now wait for instead. The cost of such steps is the time of
- * their branch less that of the displaced branch.
- */
-function withDisplaced({ edges }: ComparedFlows, draft: Draft, claim: Claim): Draft {
-  const { kind, nodes } = draft
-  if (kind === 'latency' || kind === 'order') return draft
-  const side = kind === 'removed' ? 'inBefore' : 'inAfter'
-  const own = new Set(nodes)
-  const drawn = edges.filter((edge) => edge[side])
-  const outside = drawn.filter(({ from, to }) => !own.has(from) && !own.has(to))
-  const walk = (start: 'from' | 'to', end: 'from' | 'to') => {
-    const next = group(outside, (edge) => edge[start])
-    const found = new Set(
-      drawn
-        .filter((edge) => own.has(edge[end]) && !own.has(edge[start]))
-        .map((edge) => edge[start]),
-    )
-    // Nodes added on the way are visited, too.
-    for (const node of found) for (const edge of next.get(node) ?? []) found.add(edge[end])
-    return found
-  }
-  const [below, above] = [walk('from', 'to'), walk('to', 'from')]
-  const beside = outside.filter(({ from, to, before, after }) => {
-    const moreOften = (after?.criticalShare ?? Number.NaN) - (before?.criticalShare ?? Number.NaN)
-    const isDisplaced = kind === 'added' ? moreOften < 0 : kind === 'removed' ? moreOften > 0 : true
-    return isDisplaced && moreOften !== 0 && below.has(from) && above.has(to)
+type DrawnSide = 'inBefore' | 'inAfter'
+
+/** Whether one step is another, or leads to it. */
+type Ways = (one: number, other: number) => boolean
+type WaysOfSides = Readonly<Record<DrawnSide, Ways>>
+
+function waysBetween(
+  { length: size }: readonly UnionNode[],
+  edges: readonly UnionEdge[],
+  side?: DrawnSide,
+): Ways {
+  const drawn = edges.filter((edge) => side === undefined || edge[side])
+  const leads = reachable({
+    size,
+    from: drawn.map(({ from }) => from),
+    to: drawn.map(({ to }) => to),
   })
-  return { ...draft, edges: [...draft.edges, ...claim(beside)] }
+  return (one, other) => one === other || leads(one, other)
 }
 
 /**
- * Adds the free edges of branches that requests wait for more or less often because an edge takes another time. The
- * edge costs no more than the wait for its branch beyond the others.
+ * Adds the free edges of branches that requests wait for more or less often because of a difference: those in line with
+ * it, and the other way those beside it. A difference costs no more than the wait for its branch beyond the others.
  */
-function withSwitched({ nodes, edges }: ComparedFlows, draft: Draft, claim: Claim): Draft {
+function withSwitched(
+  { edges }: ComparedFlows,
+  draft: Draft,
+  { isBefore, claim }: { isBefore: WaysOfSides; claim: Claim },
+): Draft {
+  const { kind, nodes: steps } = draft
   const edge = edges[draft.edges[0] ?? -1]
-  const shiftUs = edge?.shiftUs ?? 0
   const moreOften = ({ before, after }: UnionEdge) =>
     (after?.criticalShare ?? 0) - (before?.criticalShare ?? 0)
-  if (edge === undefined || moreOften(edge) * shiftUs <= 0) return draft
-  const drawn = edges.filter((one) => one[shiftUs > 0 ? 'inAfter' : 'inBefore'])
-  const isBefore = reachable({
-    size: nodes.length,
-    from: Uint32Array.from(drawn, ({ from }) => from),
-    to: Uint32Array.from(drawn, ({ to }) => to),
-  })
-  const follows = (one: UnionEdge, other: UnionEdge) =>
-    one.to === other.from || isBefore(one.to, other.from)
-  const switched = drawn.filter((one) => {
-    const isInRow = follows(one, edge) || follows(edge, one)
-    return moreOften(one) * shiftUs * (isInRow ? 1 : -1) > 0
+  const isLatency = kind === 'latency'
+  const way = isLatency ? Math.sign(edge?.shiftUs ?? 0) : kind === 'removed' ? -1 : 1
+  if (kind === 'order' || edge === undefined) return draft
+  if (isLatency && moreOften(edge) * way <= 0) return draft
+  const side = way > 0 ? 'inAfter' : 'inBefore'
+  const leads = isBefore[side]
+  const [starts, ends] = isLatency ? [[edge.from], [edge.to]] : [steps, steps]
+  const switched = edges.filter((one) => {
+    const by = one[side] ? moreOften(one) : 0
+    const isInLine =
+      starts.some((step) => leads(one.to, step)) || ends.some((step) => leads(step, one.from))
+    return kind === 'replaced' ? by !== 0 && !isInLine : by * way * (isInLine ? 1 : -1) > 0
   })
   return { ...draft, edges: [...draft.edges, ...claim(switched)] }
 }
@@ -669,10 +665,9 @@ function twinOf(nodes: readonly UnionNode[], node: number): number {
 }
 
 /** Steps in another order have the free edges between the fork and the join around them. */
-function stepsInOtherOrder(flows: ComparedFlows, claim: Claim): Draft[] {
+function stepsInOtherOrder(flows: ComparedFlows, isBefore: WaysOfSides, claim: Claim): Draft[] {
   const { orderChanges } = flows
-  if (orderChanges.length === 0) return []
-  const regions = orderChanges.map(regionFinder(flows))
+  const regions = orderChanges.map(regionFinder(flows, isBefore))
   const changes = group(orderChanges.keys(), (change) => regions[change]?.key)
   return Array.from(changes.values(), (members) => ({
     orders: members.map((member) => orderChanges[member] as OrderChange),
@@ -690,15 +685,10 @@ function stepsInOtherOrder(flows: ComparedFlows, claim: Claim): Draft[] {
     }))
 }
 
-function regionFinder({ nodes, edges }: ComparedFlows) {
-  const reach = (drawn: readonly UnionEdge[]) => {
-    const [from, to] = [drawn.map((edge) => edge.from), drawn.map((edge) => edge.to)]
-    const leads = reachable({ size: nodes.length, from, to })
-    return (one: number, other: number) => one === other || leads(one, other)
-  }
-  const anywhere = reach(edges)
+function regionFinder({ nodes, edges }: ComparedFlows, isBefore: WaysOfSides) {
+  const anywhere = waysBetween(nodes, edges)
   const sides = (['inBefore', 'inAfter'] as const).map((side) => ({
-    leads: reach(edges.filter((edge) => edge[side])),
+    leads: isBefore[side],
     placeOf: (node: number) => (nodes[node]?.[side] ? node : twinOf(nodes, node)),
   }))
   const ids = nodes.map(({ id }) => id)

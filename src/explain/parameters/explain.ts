@@ -1,10 +1,9 @@
-import { group } from 'd3-array'
+import { group, range } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-times.ts'
-import type { Finding, FindingCall } from '../../compare/findings/finding.ts'
+import type { Finding } from '../../compare/findings/finding.ts'
 import type { Segment } from '../../compare/segments/segments.ts'
-import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { memoized } from '../../core/remembered.ts'
@@ -25,6 +24,7 @@ import {
   CHOICE_WORDS,
   type ExplainOptions,
   Explanation,
+  type ExplanationSubject,
   explainSettings,
   FAILURE_WORDS,
   type GroupWords,
@@ -87,15 +87,32 @@ function explainFinding(
   finding: Finding,
   options: ExplainOptions,
 ): Explanation {
-  const { kind, consequences, moves, categories, calls, doing, segment } = finding
+  const { kind, consequences, moves, categories, calls, direction, doing, segment } = finding
   // A finding that sums up others takes their edges.
   const changedEdges =
     finding.changedEdges.length > 0 || moves.length > 0
       ? finding.changedEdges
       : consequences.flatMap((one) => one.changedEdges)
-  if (kind === 'errors') return explainFailures(comparison, finding, options)
-  if (doing !== undefined && calls[0] !== undefined) {
-    const why = explainChoice(comparison, { of: calls[0].of, doing }, options)
+  const { service, operation } = calls[0]?.of ?? REQUEST
+  if (kind === 'errors') {
+    const { errors, flows } = comparison.steps
+    const fails = errors.find((one) => one.service === service && one.operations[0] === operation)
+    return explainCallsOf(comparison, options, {
+      of: { service, operations: fails?.operations ?? [operation] },
+      period: direction === 'slower' ? AFTER : BEFORE,
+      isSo: (request, span) => flows.outcomes?.failed(request, span) === true,
+      words: FAILURE_WORDS,
+      isLeftOut: followsFailure,
+    })
+  }
+  if (doing !== undefined && calls.length > 0) {
+    const all = new Set(doing)
+    const why = explainCallsOf(comparison, options, {
+      of: { service, operations: [operation] },
+      period: AFTER,
+      isSo: (request) => all.has(request),
+      words: CHOICE_WORDS,
+    })
     // If nothing distinguishes requests by what they do after, what they did before may.
     if (why.questions.some(({ paths }) => paths.length > 0)) return why
   }
@@ -154,7 +171,8 @@ export function explainMutation(
   what: FlowsToCompare,
   options: ExplainOptions = {},
 ): Explanation {
-  const { question, sample, seed, choice, growth } = explainSettings(options)
+  const settings = explainSettings(options)
+  const { sample, seed, choice } = settings
   const { categories } = comparison
   const { before, after } = chooseFlows(comparison, what)
   const own = before.category === after.category
@@ -163,7 +181,7 @@ export function explainMutation(
     ([BEFORE, AFTER] as const).flatMap((period) => members({ category, period }))
   const times = requestTimes(comparison, before, after)
   const table = (sides: readonly ParameterSide[]) => tableOf(categories, sides, { times, choice })
-  const differingTable = () => {
+  const differs = () => {
     const grouped = [before, after].map(own ? members : inBoth)
     const groups = sampleRequests(grouped, { sample, seed })
     const form = ({ category }: FlowChoice) => flowForm(categories, category)
@@ -174,24 +192,16 @@ export function explainMutation(
     }
     return table([side('before', before, 0), side('after', after, 1)])
   }
-  const slowTable = () => {
+  const slow = () => {
     const slowSample = sample === 'tenth' ? MOST_SLOW : sample
     const sampled = sampleRequests([members(after)], { sample: slowSample, seed }).flat()
     const requests = sampled.filter((request) => !Number.isNaN(times.of(request)))
     const { category } = after
-    const positions = [...Array(categories.nodeCount(category)).keys()]
+    const positions = range(categories.nodeCount(category))
     return table([{ requests, category, positions, label: 1 }])
   }
-  const timesOf = (flow: FlowChoice) => {
-    const requests = members(flow)
-    return { values: requests.map(times.of), weights: categories.flows.countsOf(requests) }
-  }
-  const tables = {
-    differs: question === 'what-is-slow' ? null : differingTable(),
-    // Only times can be slow.
-    slow: question === 'what-differs' || categories.flows.quantity !== TIME ? null : slowTable(),
-    slowAboveUs: slowFrom(timesOf(before), timesOf(after)),
-  }
+  const timesOf = (flow: FlowChoice) =>
+    members(flow).map((request) => ({ request, timeUs: times.of(request) }))
   const { preorder } = categories.structure(after.category)
   const root = placeName(categories.nodeLabel(after.category, preorder[0] as number))
   const subject = {
@@ -201,6 +211,28 @@ export function explainMutation(
     time: times.name,
     rows: 'request',
     words: own ? PERIOD_WORDS : MUTATION_WORDS,
+  }
+  const slowAboveUs = slowFrom(categories.flows, [timesOf(before), timesOf(after)])
+  return answered(categories.flows, subject, { ...settings, differs, slow, slowAboveUs })
+}
+
+interface Asked extends ReturnType<typeof explainSettings> {
+  readonly differs: () => ParameterTable
+  readonly slow?: (() => ParameterTable) | undefined
+  readonly slowAboveUs?: number
+}
+
+/** Asks parameters the questions of the settings. */
+export function answered(
+  { quantity }: FlowSet,
+  subject: ExplanationSubject,
+  { question, choice, growth, differs, slow, slowAboveUs = Number.NaN }: Asked,
+): Explanation {
+  const tables = {
+    differs: question === 'what-is-slow' ? null : differs(),
+    // Only times can be slow.
+    slow: question === 'what-differs' || quantity !== TIME ? null : (slow?.() ?? null),
+    slowAboveUs,
   }
   requireColumns(tables, [...choice.include, ...choice.exclude])
   return new Explanation(subject, { tables, choice, growth })
@@ -340,8 +372,8 @@ export function explainEdge(
   edge: EdgeNodes,
   options: ExplainOptions = {},
 ): Explanation {
-  const calls = edgeCalls(comparison, edge)
-  if (calls[BEFORE].length + calls[AFTER].length === 0) {
+  const calls = edgeCalls(comparison.categories, edge)
+  if (calls.flat().length === 0) {
     throw new FlowdeltaError(
       `No request has the edge ${edgeName(edge)}. Take one of comparison.edges.edges.`,
     )
@@ -356,9 +388,9 @@ function explainWithin(
   { segment, options }: { readonly segment: Segment; readonly options: ExplainOptions },
 ): Explanation | null {
   const requests = new Set(segment.requests)
-  const isInside = ({ request }: EdgeCall) => requests.has(request)
-  const [before, after] = edgeCalls(comparison, edge)
-  const calls = [before.filter(isInside), after.filter(isInside)] as const
+  const calls = edgeCalls(comparison.categories, edge).map((own) =>
+    own.filter(({ request }) => requests.has(request)),
+  )
   if (calls.some(({ length }) => length === 0)) return null
   const title = `Calls of ${edgeName(edge)} where ${segment.text}`
   return explainEdgeCalls(comparison, edge, { calls, title, options })
@@ -368,106 +400,55 @@ function edgeName({ fromNode, toNode }: EdgeNodes): string {
   return [...new Set([fromNode, toNode].map(placeName))].join(' → ')
 }
 
-type CallsOfPeriods = readonly [before: readonly EdgeCall[], after: readonly EdgeCall[]]
-
-function edgeCalls({ categories }: Comparison, edge: EdgeNodes): CallsOfPeriods {
-  return [callsOf(categories, edge, BEFORE), callsOf(categories, edge, AFTER)]
-}
-
 function explainEdgeCalls(
-  comparison: Comparison,
+  { categories }: Comparison,
   edge: EdgeNodes,
   {
-    calls: [before, after],
+    calls,
     title,
     options,
-  }: { readonly calls: CallsOfPeriods; readonly title: string; readonly options: ExplainOptions },
+  }: {
+    /** By period. */
+    readonly calls: readonly (readonly EdgeCall[])[]
+    readonly title: string
+    readonly options: ExplainOptions
+  },
 ): Explanation {
-  const { question, sample, seed, choice, growth } = explainSettings({
-    sample: MAX_CALLS,
-    ...options,
-  })
-  const { categories } = comparison
+  const settings = explainSettings({ sample: MAX_CALLS, ...options })
+  const { sample, seed, choice } = settings
   const table = (groups: readonly (readonly EdgeCall[])[], withRoot: boolean) => {
     const rows = sampleRequests(groups, { sample, seed }).flat()
-    return callTable(comparison, edge, rows, { choice, withRoot })
+    return callTable(categories, edge, rows, { choice, withRoot })
   }
-  const oneEach = [before, after].map((calls) => oneCallEach(calls, seed))
-  const timesOf = (calls: readonly EdgeCall[]) => ({
-    values: calls.map(({ timeUs }) => timeUs),
-    weights: categories.flows.countsOf(calls.map(({ request }) => request)),
-  })
-  const slowAboveUs = slowFrom(timesOf(before), timesOf(after))
-  const slowTable = () => {
+  const oneEach = calls.map((all) => oneCallEach(all, seed))
+  const slowAboveUs = slowFrom(categories.flows, calls)
+  const slow = () => {
     const own = oneEach.slice(AFTER)
-    if (own[0]?.length === after.length) return table(own, true)
-    const all = table([after], false)
-    const isExplained = askWhatIsSlow(all, { ...growth, slowAboveUs }).paths.length > 0
+    if (own[0]?.length === calls[AFTER]?.length) return table(own, true)
+    const all = table(calls.slice(AFTER), false)
+    const isExplained = askWhatIsSlow(all, slowAboveUs).paths.length > 0
     return isExplained ? all : table(own, true)
   }
-  const tables = {
-    differs: question === 'what-is-slow' ? null : table(oneEach, true),
-    // Only times can be slow.
-    slow: question === 'what-differs' || categories.flows.quantity !== TIME ? null : slowTable(),
-    slowAboveUs,
-  }
-  requireColumns(tables, [...choice.include, ...choice.exclude])
   const subject = { title, time: 'latency', rows: 'call', words: PERIOD_WORDS }
-  return new Explanation(subject, { tables, choice, growth })
-}
-
-/**
- * Explains the failing calls of a finding by their parameters, among all such calls in the period with more failures,
- * one per request. If these have no parameters, explains the failing requests by theirs.
- */
-function explainFailures(
-  comparison: Comparison,
-  { calls: [call], direction }: Finding,
-  options: ExplainOptions,
-): Explanation {
-  const { errors, flows } = comparison.steps
-  const { service, operation } = call?.of ?? REQUEST
-  const fails = errors.find((one) => one.service === service && one.operations[0] === operation)
-  return explainCallsOf(comparison, options, {
-    of: { service, operations: fails?.operations ?? [operation] },
-    period: direction === 'slower' ? AFTER : BEFORE,
-    isSo: (request, span) => flows.outcomes?.failed(request, span) === true,
-    words: FAILURE_WORDS,
-    isLeftOut: followsFailure,
-  })
-}
-
-/** Explains the calls after with the changed behavior of a finding by their parameters, one per request. */
-function explainChoice(
-  comparison: Comparison,
-  { of: { service, operation }, doing }: Pick<FindingCall, 'of'> & { doing: readonly number[] },
-  options: ExplainOptions,
-): Explanation {
-  const all = new Set(doing)
-  return explainCallsOf(comparison, options, {
-    of: { service, operations: [operation] },
-    period: AFTER,
-    isSo: (request) => all.has(request),
-    words: CHOICE_WORDS,
-  })
+  const differs = () => table(oneEach, true)
+  return answered(categories.flows, subject, { ...settings, differs, slow, slowAboveUs })
 }
 
 /** Explains by parameters which calls of some operations meet a condition, in one period, one per request. */
 function explainCallsOf(
-  comparison: Comparison,
+  { steps: { flows, sites }, categories }: Comparison,
   options: ExplainOptions,
-  { of, period, isSo, words, isLeftOut }: CallsAsked,
+  { of: { service, operations }, period, isSo, words, isLeftOut }: CallsAsked,
 ): Explanation {
-  const { sample, seed, choice, growth } = explainSettings({ sample: MAX_CALLS, ...options })
-  const { flows, sites } = comparison.steps
+  const settings = explainSettings({ sample: MAX_CALLS, ...options })
+  const { sample, seed, choice } = settings
   const { shapeOf, responseTimeUs } = flows
-  const { service, operations } = of
   const spansOf = (request: number) =>
     (sites?.callers[shapeOf[request] as number] ?? []).flatMap(({ kind: { of }, span }) =>
       of.service === service && operations.includes(of.operation) ? span : [],
     )
   const callsIn = (spansOf: (request: number) => readonly number[]) =>
-    Array.from(flows.period, (_, request) => request).flatMap((request): EdgeCall[] => {
+    range(flows.size).flatMap((request): EdgeCall[] => {
       const spans = flows.period[request] === period ? spansOf(request) : []
       const found = spans.find((span) => isSo(request, span))
       const node = 2 * (found ?? spans[0] ?? 0)
@@ -480,16 +461,14 @@ function explainCallsOf(
   const place = isOfCalls ? { ...REQUEST, service, operation: operations[0] ?? '' } : REQUEST
   const [rows = []] = sampleRequests([isOfCalls ? calls : callsIn(() => [0])], { sample, seed })
   const how = { choice, withRoot: true, isLeftOut }
-  const differs = callTable(comparison, { fromNode: place, toNode: place }, rows, how)
-  const tables = { differs, slow: null, slowAboveUs: Number.NaN }
-  requireColumns(tables, [...choice.include, ...choice.exclude])
   const subject = {
     title: `${isOfCalls ? `Calls of ${placeName(place)}` : 'Requests'} ${period === AFTER ? 'after' : 'before'}`,
     time: 'response time',
     rows: isOfCalls ? 'call' : 'request',
     words,
   }
-  return new Explanation(subject, { tables, choice, growth })
+  const differs = () => callTable(categories, { fromNode: place, toNode: place }, rows, how)
+  return answered(flows, subject, { ...settings, question: 'what-differs', differs })
 }
 
 interface CallsAsked {
@@ -511,33 +490,25 @@ function followsFailure(parameter: Parameter, labels: Uint8Array): boolean {
   return !labels.some((failing, row) => failing === 0 && isRecorded(row))
 }
 
-function callsOf(categories: Categories, { fromNode, toNode }: EdgeNodes, period: Period) {
+/** Returns the calls of an edge in all requests, by period. */
+function edgeCalls(categories: Categories, { fromNode, toNode }: EdgeNodes) {
   const flows = recordedFlows(categories.flows)
   const { shapes, labels } = flows
-  const edgesOf = new Map<number, readonly number[]>()
-  const matching = (shape: number) => {
+  const edgesOf = memoized((shape: number) => {
     const codes = shapes.labels(shape)
     const [from, to] = [shapes.from(shape), shapes.to(shape)]
-    const isAt = (node: number | undefined, label: NodeLabel) =>
-      isSame(labels.get(codes[node as number] as number), label)
-    return Array.from(from, (_, edge) => edge).filter(
-      (edge) => isAt(from[edge], fromNode) && isAt(to[edge], toNode),
+    const isAt = (node: number, label: NodeLabel) =>
+      isSame(labels.get(codes[node] as number), label)
+    return Array.from(from, (node, edge) => ({ edge, from: node, to: to[edge] as number })).filter(
+      ({ from, to }) => isAt(from, fromNode) && isAt(to, toNode),
     )
-  }
-  const calls: EdgeCall[] = []
+  })
+  const calls: [before: EdgeCall[], after: EdgeCall[]] = [[], []]
   for (let request = 0; request < flows.size; request++) {
-    if (flows.period[request] !== period) continue
-    const shape = flows.shapeOf[request] as number
-    const edges = getOrInsert(edgesOf, shape, () => matching(shape))
-    for (const edge of edges) {
-      const [from, to] = [shapes.from(shape)[edge] as number, shapes.to(shape)[edge] as number]
-      calls.push({
-        label: period,
-        request,
-        from,
-        to,
-        timeUs: flows.latencies(request)[edge] as number,
-      })
+    const label = flows.period[request] as Period
+    for (const { edge, from, to } of edgesOf(flows.shapeOf[request] as number)) {
+      const timeUs = flows.latencies(request)[edge] as number
+      calls[label].push({ label, request, from, to, timeUs })
     }
   }
   return calls
@@ -556,7 +527,7 @@ function isSame(a: NodeLabel, b: NodeLabel): boolean {
 
 /** @param withRoot whether attributes of the requests' roots are parameters as well */
 function callTable(
-  { categories }: Comparison,
+  categories: Categories,
   edge: EdgeNodes,
   rows: readonly EdgeCall[],
   {
