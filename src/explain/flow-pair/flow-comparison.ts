@@ -1,4 +1,4 @@
-import { group, sum } from 'd3-array'
+import { group, sort, sum } from 'd3-array'
 import { type OrderChange, reachable } from '../../compare/precursors/match-precursors.ts'
 import {
   changeWords,
@@ -9,7 +9,7 @@ import {
 } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { certaintyText, counted, percent, shortText } from '../../core/words.ts'
-import type { Phase } from '../../flows/node-labels.ts'
+import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { Direction } from '../../stats/two-sample.ts'
 
 export interface EdgeLatencies {
@@ -38,15 +38,10 @@ export interface EdgeLatencies {
 }
 
 /** A step of one of the compared flows. */
-export interface FlowNode {
+export interface FlowNode extends Pick<NodeLabel, 'service' | 'operation' | 'host' | 'phase'> {
   readonly label: string
   /** The label, or the readable name given for it. */
   readonly name: string
-  readonly service: string
-  readonly operation: string
-  /** The empty string where hosts are left out of labels. */
-  readonly host: string
-  readonly phase: Phase
   /** Number of requests in which the call failed, on its reply; 0 if outcomes were not recorded. */
   readonly failed: number
 }
@@ -315,24 +310,19 @@ function subjectOf({ kind, nodes: about, orders = [] }: Draft, { nodes }: Union)
 
 const ORDINALS = ['first', 'second', 'third']
 
-/** Tells differences of one name apart, and edges of which not all differ: ` (first of 2)`. */
+/** Tells differences of one name apart: ` (first of 2)`. */
 function ordinals(drafts: readonly Draft[], union: Union): (draft: Draft) => string {
-  const shared = union.edges.filter(({ inBefore, inAfter }) => inBefore && inAfter)
-  const all = [
-    ...shared.map(
-      ({ id, from, to }): Draft => ({ kind: 'latency', nodes: [from, to], edges: [id] }),
-    ),
-    ...drafts.filter(({ kind }) => kind !== 'latency').sort((a, b) => first(a) - first(b)),
-  ]
-  const named = group(all, (draft) => `${draft.kind} ${subjectOf(draft, union)}`)
-  return (draft) => {
-    const same = named.get(`${draft.kind} ${subjectOf(draft, union)}`) ?? []
-    if (same.length < 2) return ''
-    const place = same.findIndex(({ edges, nodes }) =>
-      draft.kind === 'latency' ? edges[0] === draft.edges[0] : nodes[0] === draft.nodes[0],
-    )
-    return ` (${ORDINALS[place] ?? `no. ${place + 1}`} of ${same.length})`
-  }
+  const named = group(sort(drafts, first), (draft) => `${draft.kind} ${subjectOf(draft, union)}`)
+  const texts = [...named.values()].flatMap((same) =>
+    same.length < 2
+      ? []
+      : same.map((draft, i) => {
+          const text = ` (${ORDINALS[i] ?? `no. ${i + 1}`} of ${same.length})`
+          return [draft, text] as const
+        }),
+  )
+  const textOf = new Map(texts)
+  return (draft) => textOf.get(draft) ?? ''
 }
 
 /** Says what differs, and by how much time. */
@@ -469,12 +459,12 @@ export function rankDifferences(flows: ComparedFlows): FlowDifferences {
     .map((draft) => {
       const beforeUs = sum(draft.edges, (id) => before.get(id))
       const afterUs = sum(draft.edges, (id) => after.get(id))
-      return { ...draft, beforeUs, afterUs, changeUs: afterUs - beforeUs }
+      return { draft, ...draft, beforeUs, afterUs, changeUs: afterUs - beforeUs }
     })
     .sort((a, b) => Math.abs(b.changeUs) - Math.abs(a.changeUs) || first(a) - first(b))
-    .map((sized, i): FlowDifference => {
+    .map(({ draft, ...sized }, i): FlowDifference => {
       const share = shareOf(sized.changeUs)
-      const what = differenceText(sized, { nodes, edges, quantity }, ordinal(sized))
+      const what = differenceText(sized, { nodes, edges, quantity }, ordinal(draft))
       const text = what + shareWords(sized.changeUs, totalUs, quantity) + chanceOf(sized, edges)
       return { rank: i + 1, ...sized, share, what, text }
     })

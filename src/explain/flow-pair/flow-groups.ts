@@ -282,7 +282,9 @@ export function coalesceFlow(
   }
   const numbers = new Map(Array.from(drawn.keys(), (what, number) => [what, number]))
   const numberOf = nodes.map((node) => numbers.get(groupOf.get(node.id) ?? node) as number)
-  const order = forwardOrder(drawn.size, numberOf, edges)
+  const between = edges.filter(({ from, to }) => numberOf[from] !== numberOf[to])
+  const ends = (end: 'from' | 'to') => between.map((edge) => numberOf[edge[end]] as number)
+  const order = forwardOrder(drawn.size, ends('from'), ends('to'))
   const place = new Map(order.map((number, id) => [number, id]))
   const nodeOf = numberOf.map((number) => place.get(number) as number)
   const parts = [...drawn.values()]
@@ -293,14 +295,13 @@ export function coalesceFlow(
   }
 }
 
-function forwardOrder(
+/** Returns nodes by how many edges are on the longest way to them, then as they are. */
+export function forwardOrder(
   size: number,
-  nodeOf: readonly number[],
-  edges: readonly UnionEdge[],
+  from: readonly number[],
+  to: readonly number[],
 ): number[] {
-  const between = edges.filter(({ from, to }) => nodeOf[from] !== nodeOf[to])
-  const ends = (end: 'from' | 'to') => between.map((edge) => nodeOf[edge[end]] as number)
-  const depth = graphDepths(size, ends('from'), ends('to'))
+  const depth = graphDepths(size, from, to)
   return sort(depth.keys(), (node) => depth[node])
 }
 

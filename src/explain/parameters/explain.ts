@@ -4,6 +4,7 @@ import { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-times.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
 import type { Segment } from '../../compare/segments/segments.ts'
+import { at } from '../../core/entries.ts'
 import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { memoized } from '../../core/remembered.ts'
@@ -79,9 +80,6 @@ export function explain(
   return explainMutation(comparison, what, options)
 }
 
-/** Most steps of a finding that are explained. */
-const MAX_STEPS = 4
-
 function explainFinding(
   comparison: Comparison,
   finding: Finding,
@@ -117,26 +115,7 @@ function explainFinding(
     if (why.questions.some(({ paths }) => paths.length > 0)) return why
   }
   if (kind === 'latency' && changedEdges.length > 0) {
-    const ofStep = (edge: PooledEdge) =>
-      `${edge.kind} ${[edge.fromNode, edge.toNode].map(({ service }) => service)}`
-    const steps = [...group(changedEdges, ofStep).values()].slice(0, MAX_STEPS)
-    const isConfined = segment !== undefined && segment.conditions.length > 0
-    // The best of several is as likely by chance as any of them.
-    const alpha = explainSettings(options).growth.alpha / steps.length / (isConfined ? 2 : 1)
-    const [best, ...others] = steps
-      .flatMap(([edge]) => {
-        const each = { ...options, alpha }
-        const whole = explainEdge(comparison, edge as PooledEdge, each)
-        const within =
-          isConfined &&
-          isAt(edge as PooledEdge, segment.step) &&
-          explainWithin(comparison, edge as PooledEdge, { segment, options: each })
-        if (!within) return whole
-        // Saying that no parameter separates all calls would deny the segment.
-        return whole.paths.length === 0 ? within : [whole, within]
-      })
-      .toSorted((a, b) => separationOf(b) - separationOf(a))
-    return (best as Explanation).beside(others)
+    return explainSteps(comparison, changedEdges, { segment, options })
   }
   const [move] = moves.toSorted((a, b) => b.requests - a.requests)
   if (move === undefined) {
@@ -148,6 +127,37 @@ function explainFinding(
     after: { category: move.to, period: AFTER },
   }
   return explainMutation(comparison, pair, options)
+}
+
+/** Most steps of a finding that are explained. */
+const MAX_STEPS = 4
+
+/** Explains the calls of changed edges, a step each, and within the finding's segment; the best stands for all. */
+function explainSteps(
+  comparison: Comparison,
+  changedEdges: readonly PooledEdge[],
+  { segment, options }: { readonly segment: Segment | undefined; readonly options: ExplainOptions },
+): Explanation {
+  const ofStep = (edge: PooledEdge) =>
+    `${edge.kind} ${[edge.fromNode, edge.toNode].map(({ service }) => service)}`
+  const steps = [...group(changedEdges, ofStep).values()].slice(0, MAX_STEPS)
+  const isConfined = segment !== undefined && segment.conditions.length > 0
+  // The best of several is as likely by chance as any of them.
+  const alpha = explainSettings(options).growth.alpha / steps.length / (isConfined ? 2 : 1)
+  const [best, ...others] = steps
+    .flatMap(([edge]) => {
+      const each = { ...options, alpha }
+      const whole = explainEdge(comparison, edge as PooledEdge, each)
+      const within =
+        isConfined &&
+        isAt(edge as PooledEdge, segment.step) &&
+        explainWithin(comparison, edge as PooledEdge, { segment, options: each })
+      if (!within) return whole
+      // Saying that no parameter separates all calls would deny the segment.
+      return whole.paths.length === 0 ? within : [whole, within]
+    })
+    .toSorted((a, b) => separationOf(b) - separationOf(a))
+  return (best as Explanation).beside(others)
 }
 
 function isAt({ fromNode, toNode }: PooledEdge, step: Segment['step']): boolean {
@@ -180,7 +190,8 @@ export function explainMutation(
   const inBoth = ({ category }: FlowChoice) =>
     ([BEFORE, AFTER] as const).flatMap((period) => members({ category, period }))
   const times = requestTimes(comparison, before, after)
-  const table = (sides: readonly ParameterSide[]) => tableOf(categories, sides, { times, choice })
+  const table = (sides: readonly ParameterSide[]) =>
+    tableOf(categories, sides, { timeOf: times.of, choice })
   const differs = () => {
     const grouped = [before, after].map(own ? members : inBoth)
     const groups = sampleRequests(grouped, { sample, seed })
@@ -247,11 +258,17 @@ interface ParameterSide {
   readonly positions: readonly number[]
 }
 
+interface TableOptions {
+  readonly choice: ParameterChoice
+  /** Time to judge as slow or not; default the response time. */
+  readonly timeOf?: (request: number) => number
+}
+
 /** Returns the parameters at the places of a template: a row a request, a column a place and attribute. */
 export function tableOf(
   categories: Categories,
   sides: readonly ParameterSide[],
-  { times, choice }: { readonly times: RequestTimes; readonly choice: ParameterChoice },
+  { choice, timeOf }: TableOptions,
 ): ParameterTable {
   const { flows } = categories
   const { category, positions } = sides[0] as ParameterSide
@@ -264,7 +281,8 @@ export function tableOf(
     })
     return requests.map((request) => {
       const nodes = nodesOf(flows.shapeOf[request] as number)
-      return { request, label, timeUs: times.of(request), nodes }
+      const timeUs = timeOf?.(request) ?? at(flows.responseTimeUs, request)
+      return { request, label, timeUs, nodes }
     })
   })
   return readTable(flows, { places, rows }, choice)
@@ -279,24 +297,19 @@ type TemplateNode = Readonly<Record<'before' | 'after', number>>
 export function commonTemplate(before: FlowForm, after: FlowForm): TemplateNode[] {
   const seen = [new Set<number>(), new Set<number>()] as const
   const template: TemplateNode[] = []
-  // Pushed in reverse: the stack gives the last one back first.
-  const push = (of: readonly number[] = [], others: readonly number[] = []) => {
+  const pairUp = (of: readonly number[] = [], others: readonly number[] = []) => {
     const free = group(others, (node) => after.kinds[node])
-    const pairs = of.flatMap((node) => {
-      const partner = free.get(before.kinds[node])?.shift()
-      return partner === undefined ? [] : [{ before: node, after: partner }]
-    })
-    pending.push(...pairs.reverse())
+    for (const node of of) {
+      const partner = free.get(before.kinds[node] as string)?.shift()
+      if (partner === undefined || seen[0].has(node) || seen[1].has(partner)) continue
+      seen[0].add(node)
+      seen[1].add(partner)
+      template.push({ before: node, after: partner })
+    }
   }
-  const pending: TemplateNode[] = []
-  push(roots(before), roots(after))
-  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
-    if (seen[0].has(pair.before) || seen[1].has(pair.after)) continue
-    seen[0].add(pair.before)
-    seen[1].add(pair.after)
-    template.push(pair)
-    push(before.children[pair.before], after.children[pair.after])
-  }
+  pairUp(roots(before), roots(after))
+  // Pairs added on the way are visited, too.
+  for (const pair of template) pairUp(before.children[pair.before], after.children[pair.after])
   return template.sort((a, b) => a.before - b.before)
 }
 
@@ -309,10 +322,6 @@ interface RequestTimes {
   readonly of: (request: number) => number
 }
 
-export function responseTimes({ responseTimeUs }: FlowSet): RequestTimes {
-  return { name: 'response time', of: (request) => responseTimeUs[request] as number }
-}
-
 /** Returns the time in which a change shows most: the edge whose mean moved furthest, or response time. */
 function requestTimes(
   { categories, responseTime }: Comparison,
@@ -321,7 +330,11 @@ function requestTimes(
 ): RequestTimes {
   const { flows } = categories
   const { category } = after
-  if (before.category !== category) return responseTimes(flows)
+  const whole = {
+    name: 'response time',
+    of: (request: number) => at(flows.responseTimeUs, request),
+  }
+  if (before.category !== category) return whole
   const moved = responseTime
     .edges(category)
     .map((edge, number) => ({
@@ -331,7 +344,7 @@ function requestTimes(
     }))
     .filter(({ test }) => test.rejected === true)
     .sort((a, b) => b.shiftUs - a.shiftUs)[0]
-  if (moved === undefined) return responseTimes(flows)
+  if (moved === undefined) return whole
   return {
     name: `${moved.edge.from} → ${moved.edge.to}`,
     of: (request) => {

@@ -55,11 +55,6 @@ interface CategoryVarianceColumns {
 export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
   readonly #covariances = new Map<string, EdgeCovariances>()
 
-  /** Sum of the edges' shares: 1 less `restShare`; NaN if there are none. */
-  get accounted(): number {
-    return 1 - this.restShare
-  }
-
   /** Says whether the shares add up to 1, or why not, and gives caveats. */
   get note(): string {
     const { count, variance } = this.responseTime
@@ -70,7 +65,7 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
     const sum =
       Math.abs(this.restShare) < 1e-6
         ? 'Shares of all parts add up to 100 %.'
-        : `Shares add up to ${percent(this.accounted)}, not 1: the rest of the variance is response ` +
+        : `Shares add up to ${percent(1 - this.restShare)}, not 1: the rest of the variance is response ` +
           'time outside the recorded critical path.'
     return this.onePath
       ? sum
@@ -151,11 +146,6 @@ export class EdgeCovariances extends columnarStage<{
   /** Covarying ones first, then by the size of their correlation. */
   readonly others: readonly EdgeCovariance[]
 }>() {
-  /** The edges whose covariance is not 0, as far as the test tells. */
-  get covarying(): EdgeCovariance[] {
-    return this.others.filter(({ covaries }) => covaries)
-  }
-
   /** Returns one row per other edge of the category. */
   table(): StageTable {
     return rowTable(this.others, {

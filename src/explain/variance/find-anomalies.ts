@@ -7,7 +7,7 @@ import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample } from '../../stats/weighted-sample.ts'
 import { nameOfPeriod, type Period, type PeriodName, periodOfName } from '../../traces/period.ts'
-import { answered, responseTimes, tableOf } from '../parameters/explain.ts'
+import { answered, tableOf } from '../parameters/explain.ts'
 import {
   type Explanation,
   explainSettings,
@@ -169,15 +169,14 @@ function explainSides(categories: Categories, category: number, { others, far }:
   const settings = explainSettings({ question: 'what-differs' })
   const { choice, seed } = settings
   const [usual = []] = sampleRequests([others], { sample: MAX_USUAL, seed })
-  const times = responseTimes(categories.flows)
   const side = { category, positions: range(categories.nodeCount(category)) }
   const sides = [
     { ...side, label: 0, requests: usual },
     { ...side, label: 1, requests: far },
   ] as const
   const title = `${categories.root(category)}, category ${category}`
-  const subject = { title, time: times.name, rows: 'request', words: WORDS }
-  const differs = () => tableOf(categories, sides, { times, choice })
+  const subject = { title, time: 'response time', rows: 'request', words: WORDS }
+  const differs = () => tableOf(categories, sides, { choice })
   return answered(categories.flows, subject, { ...settings, differs })
 }
 

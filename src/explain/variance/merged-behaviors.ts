@@ -99,7 +99,6 @@ function parameterThatTells(
   const positions = range(categories.nodeCount(category))
   const side = { requests, category, label: 0, positions } as const
   const { parameters, rows } = tableOf(categories, [side], {
-    times: { name: '', of: () => Number.NaN },
     choice: { include: [], exclude: [] },
   })
   const isSlower = Uint8Array.from(timesUs, (time) => Number(time >= fromUs))
