@@ -4,6 +4,7 @@ import { CriticalPathFinder } from '../../calls/critical-path.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import type { Quantity } from '../../core/quantity.ts'
+import { memoized } from '../../core/remembered.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, FlowSet, type Period } from '../../flows/flow-set.ts'
 
@@ -28,97 +29,74 @@ import { AFTER, BEFORE, FlowSet, type Period } from '../../flows/flow-set.ts'
  */
 export function findCallingContexts(flows: FlowSet): CallingContexts {
   requireStage('findCallingContexts(flows)', flows, FlowSet)
-  const tree = new ContextTree(flows)
+  const { shapeOf, period, responseTimeUs } = flows
+  const contexts: MutableContext[] = []
   const finder = new CriticalPathFinder(flows)
-  for (let request = 0; request < flows.size; request++) tree.add(request, finder)
-  const requests = [BEFORE, AFTER].map((period) => flows.countedIn(period)) as [number, number]
-  return new CallingContexts({ contexts: tree.finish(), requests, quantity: flows.quantity })
-}
-
-interface ShapeContexts {
-  readonly root: number
-  readonly ofEdge: Uint32Array
-  readonly calls: ReadonlyMap<number, number>
-}
-
-class ContextTree {
-  readonly #flows: FlowSet
-  readonly #contexts: CallingContext[] = []
-  readonly #numbers = new Map<string, number>()
-  readonly #shapes: (ShapeContexts | undefined)[] = []
-
-  constructor(flows: FlowSet) {
-    this.#flows = flows
-  }
-
-  add(request: number, finder: CriticalPathFinder): void {
-    const { shapeOf, period, responseTimeUs } = this.#flows
-    const weight = this.#flows.countOf(request)
-    const { ofEdge, calls, root } = this.#ofShape(shapeOf[request] as number)
-    const of = (context: number) =>
-      totals(this.#contexts[context] as CallingContext, period[request] === BEFORE ? BEFORE : AFTER)
+  const ofShape = shapeContexts(flows, contexts)
+  for (let request = 0; request < flows.size; request++) {
+    const weight = flows.countOf(request)
+    const { ofEdge, calls } = ofShape(shapeOf[request] as number)
+    const of = (context = 0) =>
+      totals(contexts[context] as MutableContext, period[request] as Period)
     for (const [context, count] of calls) {
-      const sums = of(context) as ContextTotals
+      const sums = of(context)
       sums.requests += weight
       sums.calls += weight * count
     }
     const wholeUs = responseTimeUs[request] as number
+    const [root] = calls.keys()
     let restUs = wholeUs
-    const spend = (context: number, us: number) => {
-      const sums = of(context) as ContextTotals
+    const spend = (context: number | undefined, us: number) => {
+      const sums = of(context)
       sums.selfUs += weight * us
       if (wholeUs > 0) sums.selfRequests += (weight * us) / wholeUs
     }
     for (const { edge, us } of finder.path(request)) {
-      spend(ofEdge[edge] as number, us)
+      spend(ofEdge[edge], us)
       restUs -= us
     }
     spend(root, restUs)
-    if (!(wholeUs > 0)) (of(root) as ContextTotals).selfRequests += weight
+    if (!(wholeUs > 0)) of(root).selfRequests += weight
   }
+  addCallees(contexts)
+  const requests = [BEFORE, AFTER].map((each) => flows.countedIn(each)) as [number, number]
+  return new CallingContexts({ contexts, requests, quantity: flows.quantity })
+}
 
-  /** Returns the contexts, with the totals of those called from them added up. */
-  finish(): CallingContext[] {
-    for (const period of [BEFORE, AFTER] as const) {
-      for (const context of this.#contexts) {
-        const sums = totals(context, period) as ContextTotals
-        sums.totalUs = sums.selfUs
-        sums.totalRequests = sums.selfRequests
-      }
-      for (const context of this.#contexts.toReversed()) {
-        const caller = this.#contexts[context.parent]
-        if (caller === undefined) continue
-        const [sums, called] = [totals(caller, period) as ContextTotals, totals(context, period)]
-        sums.totalUs += called.totalUs
-        sums.totalRequests += called.totalRequests
-      }
-    }
-    return this.#contexts
-  }
-
-  #ofShape(shape: number): ShapeContexts {
-    const known = this.#shapes[shape]
-    if (known !== undefined) return known
-    const { calls, callOfEdge } = callTree(this.#flows, shape)
+/** Returns what finds the contexts of a shape: of its edges, and of its calls, that of the root first. */
+function shapeContexts(flows: FlowSet, contexts: MutableContext[]) {
+  const numbers = new Map<string, number>()
+  const numberOf = (parent: number, { service, name }: FlowCall) =>
+    getOrInsert(numbers, JSON.stringify([parent, service, name]), () => {
+      const depth = (contexts[parent]?.depth ?? -1) + 1
+      const [before, after] = [noTotals(), noTotals()]
+      const context = contexts.length
+      contexts.push({ context, parent, depth, service, name, before, after })
+      return context
+    })
+  return memoized((shape: number) => {
+    const { calls, callOfEdge } = callTree(flows, shape)
     const ofCall: number[] = []
-    for (const call of calls) ofCall.push(this.#number(ofCall[call.parent] ?? -1, call))
-    const contexts = {
-      root: ofCall[0] as number,
+    for (const call of calls) ofCall.push(numberOf(ofCall[call.parent] ?? -1, call))
+    return {
       ofEdge: callOfEdge.map((call) => ofCall[call] as number),
       calls: rollup(ofCall, ({ length }) => length, Number),
     }
-    this.#shapes[shape] = contexts
-    return contexts
-  }
+  })
+}
 
-  #number(parent: number, { service, name }: FlowCall): number {
-    return getOrInsert(this.#numbers, JSON.stringify([parent, service, name]), () => {
-      const depth = parent < 0 ? 0 : (this.#contexts[parent] as CallingContext).depth + 1
-      const context = this.#contexts.length
-      const [before, after] = [noTotals(), noTotals()]
-      this.#contexts.push({ context, parent, depth, service, name, before, after })
-      return context
-    })
+/** Adds up the totals of contexts with those called from them; callers come before callees. */
+function addCallees(contexts: readonly MutableContext[]): void {
+  for (const { parent, ...periods } of contexts.toReversed()) {
+    for (const period of ['before', 'after'] as const) {
+      const own = periods[period]
+      own.totalUs += own.selfUs
+      own.totalRequests += own.selfRequests
+      const caller = contexts[parent]?.[period]
+      if (caller === undefined) continue
+      caller.totalUs += own.totalUs
+      caller.totalRequests += own.totalRequests
+    }
   }
 }
 
@@ -156,6 +134,11 @@ export interface CallingContext {
   readonly name: string
   readonly before: Readonly<ContextTotals>
   readonly after: Readonly<ContextTotals>
+}
+
+interface MutableContext extends CallingContext {
+  readonly before: ContextTotals
+  readonly after: ContextTotals
 }
 
 /** Measure that divides up the requests: their time, or each request counted once, however long it took. */
@@ -219,6 +202,9 @@ export class CallingContexts extends columnarStage<{
   }
 }
 
-export function totals({ before, after }: CallingContext, period: Period): Readonly<ContextTotals> {
+export function totals<Totals>(
+  { before, after }: Readonly<Record<'before' | 'after', Totals>>,
+  period: Period,
+): Totals {
   return period === BEFORE ? before : after
 }

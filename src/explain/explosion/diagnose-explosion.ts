@@ -1,4 +1,4 @@
-import { cumsum, group, sort } from 'd3-array'
+import { cumsum, group, range, sort, sum } from 'd3-array'
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { categoriesOf, categorize } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
@@ -77,12 +77,14 @@ export function diagnoseExplosion(
     categories,
     ...findRemedies(new ExplosionVariants(categories)),
     sizes: categorySizes(categories),
-    expected: cluster && expectedIn(cluster, categories.flows.size),
+    expected:
+      cluster &&
+      expectedCategories(
+        cluster.hosts,
+        cluster.replicas,
+        cluster.requests ?? categories.flows.size,
+      ),
   })
-}
-
-function expectedIn({ hosts, replicas, requests }: Cluster, size: number): ExpectedCategories {
-  return expectedCategories(hosts, replicas, requests ?? size)
 }
 
 interface DiagnosisContents extends Remedies {
@@ -292,57 +294,63 @@ export function combined(chosen: readonly Variant[]): Variant {
   }
 }
 
+const OMIT_THREADS = {
+  remedy: 'omit threads',
+  part: 'thread',
+  code: 'label: labelWithoutThreads',
+  changes: [withoutThread],
+  reason: null,
+} as const
+
 export function listRecipes(variants: ExplosionVariants) {
   const { categories } = variants
-  const recipes: Recipe[] = []
-  const leftOut: { remedy: RemedyName; reason: string }[] = []
-  // Before hosts, without which threads are not recognized.
-  if (changesLabels(categories, withoutThread)) {
-    const code = 'label: labelWithoutThreads'
-    recipes.push({ remedy: 'omit threads', part: 'thread', code, changes: [withoutThread] })
-  }
-  const hasHosts = changesLabels(categories, withoutMachine)
-  const hostClasses = hasHosts ? findHostClasses(categories.flows) : null
-  if (hostClasses === null) {
-    const reason = 'no label has a host'
-    leftOut.push({ remedy: 'omit hosts', reason }, { remedy: 'host classes', reason })
-  } else {
-    recipes.push(
-      {
-        remedy: 'omit hosts',
-        part: 'host',
-        options: { omitHosts: true },
-        changes: [withoutMachine],
-      },
-      {
-        remedy: 'host classes',
-        part: 'host',
-        code: 'label: findHostClasses(comparison).label',
-        changes: [(node) => hostClasses.inClass(node)],
-      },
-    )
-  }
-  for (const concurrency of ['learned', 'none'] as const) {
-    const remedy = concurrency === 'learned' ? 'learned order' : 'no order'
+  const isWithout = (change: LabelChange, reason: string) =>
+    changesLabels(categories, change) ? null : reason
+  const noHost = isWithout(withoutMachine, 'no label has a host')
+  const hostClasses = noHost === null ? findHostClasses(categories.flows) : null
+  const order = (remedy: RemedyName, concurrency: 'learned' | 'none') => {
     const built = variants.flows({ concurrency })
-    if (concurrency === categories.flows.options.concurrency) {
-      leftOut.push({ remedy, reason: 'already done' })
-    } else if (typeof built === 'string') leftOut.push({ remedy, reason: built })
-    else {
-      recipes.push({ remedy, part: 'concurrency order', options: { concurrency }, concurrency })
-    }
+    const isDone = concurrency === categories.flows.options.concurrency
+    const reason = isDone ? 'already done' : typeof built === 'string' ? built : null
+    const options = { concurrency }
+    return { remedy, part: 'concurrency order', options, concurrency, reason } as const
   }
-  if (changesLabels(categories, withoutIds)) {
-    const code = 'label: labelWithoutIds'
-    recipes.push({ remedy: 'strip ids', part: 'ids in names', code, changes: [withoutIds] })
-  } else leftOut.push({ remedy: 'strip ids', reason: 'no name has an id in it' })
-  recipes.push({
-    remedy: 'fold loops',
-    part: 'loop counts',
-    options: { fold: 'log2' },
-    folds: true,
-  })
-  return { recipes, leftOut, hostClasses }
+  const all: readonly (Recipe & { readonly reason: string | null })[] = [
+    // Before hosts, without which threads are not recognized.
+    ...(changesLabels(categories, withoutThread) ? [OMIT_THREADS] : []),
+    {
+      remedy: 'omit hosts',
+      part: 'host',
+      options: { omitHosts: true },
+      changes: [withoutMachine],
+      reason: noHost,
+    },
+    {
+      remedy: 'host classes',
+      part: 'host',
+      code: 'label: findHostClasses(comparison).label',
+      changes: [(node) => hostClasses?.inClass(node) ?? node],
+      reason: noHost,
+    },
+    order('learned order', 'learned'),
+    order('no order', 'none'),
+    {
+      remedy: 'strip ids',
+      part: 'ids in names',
+      code: 'label: labelWithoutIds',
+      changes: [withoutIds],
+      reason: isWithout(withoutIds, 'no name has an id in it'),
+    },
+    {
+      remedy: 'fold loops',
+      part: 'loop counts',
+      options: { fold: 'log2' },
+      folds: true,
+      reason: null,
+    },
+  ]
+  const leftOut = all.flatMap(({ remedy, reason }) => (reason === null ? [] : [{ remedy, reason }]))
+  return { recipes: all.filter(({ reason }) => reason === null), leftOut, hostClasses }
 }
 
 function together(recipes: readonly Recipe[], causes: readonly ExplosionPart[]): Recipe[] {
@@ -464,28 +472,24 @@ export interface CategorySizes {
 function categorySizes(categories: Categories): CategorySizes {
   const { flows, size } = categories
   const onePeriod = flows.count(BEFORE) === 0 || flows.count(AFTER) === 0
-  const variations: { c2: number; requests: number }[] = []
-  let testable = 0
-  let testableRequests = 0
-  for (let category = 0; category < size; category++) {
+  const counts = range(size).map((category) => {
     const [before, after] = [categories.count(category, BEFORE), categories.count(category, AFTER)]
-    const all = before + after
-    if (onePeriod ? isTestable(all, all) : isTestable(before, after)) {
-      testable++
-      testableRequests += all
-    }
-    for (const period of [BEFORE, AFTER]) {
-      const moments = categories.responseTimeMoments(category, period)
-      const c2 = squaredVariation(moments)
-      if (!Number.isNaN(c2)) variations.push({ c2, requests: categories.counted(category, period) })
-    }
-  }
+    return onePeriod ? ([before + after, before + after] as const) : ([before, after] as const)
+  })
+  const testable = counts.filter(([before, after]) => isTestable(before, after))
+  const variations = range(size).flatMap((category) =>
+    ([BEFORE, AFTER] as const).map((period) => ({
+      c2: squaredVariation(categories.responseTimeMoments(category, period)),
+      requests: categories.counted(category, period),
+    })),
+  )
+  const testableRequests = sum(testable, ([before, after]) => (onePeriod ? after : before + after))
   return {
     categories: size,
     requestsPerCategory: size === 0 ? Number.NaN : flows.size / size,
-    testable,
+    testable: testable.length,
     testableShare: flows.size === 0 ? Number.NaN : testableRequests / flows.size,
-    medianC2: medianByRequests(variations),
+    medianC2: medianByRequests(variations.filter(({ c2 }) => !Number.isNaN(c2))),
   }
 }
 

@@ -1,4 +1,4 @@
-import { greatest, group } from 'd3-array'
+import { greatest, group, range } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import { categoryKey, categoryText } from '../../compare/categories/category-key.ts'
@@ -12,9 +12,9 @@ import {
   type Knowledge,
   NO_KNOWLEDGE,
 } from '../../compare/knowledge/knowledge.ts'
-import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
+import { memoized } from '../../core/remembered.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { combined, ExplosionVariants, listRecipes, type Variant } from './diagnose-explosion.ts'
 
@@ -32,57 +32,32 @@ export interface TaughtAnswer {
   readonly at?: string
 }
 
-/** Categories of some data, and the categories that result from ignoring some differences. */
-class Alternatives {
-  readonly categories: Categories
-  readonly known: readonly Ignorable[]
-  readonly #variants: ExplosionVariants
-  readonly #recipes: ReadonlyMap<Ignorable, Variant>
-  readonly #made = new Map<string, { categories: Categories; of: Uint32Array }>()
-
-  constructor(categories: Categories) {
-    this.categories = categories
-    this.#variants = new ExplosionVariants(categories)
-    const { recipes } = listRecipes(this.#variants)
-    const isOne = (name: string): name is Ignorable => Object.hasOwn(IGNORABLE, name)
-    this.#recipes = new Map(
-      recipes.flatMap(({ remedy, ...variant }) => (isOne(remedy) ? [[remedy, variant]] : [])),
-    )
-    this.known = ALL.filter((what) => this.#recipes.has(what))
-  }
-
-  /** Categories without some parts, and which of them most requests of each category are in. */
-  without(ignore: readonly Ignorable[]) {
-    return getOrInsert(this.#made, ignore.join(), () => this.#make(ignore))
-  }
-
-  #make(ignore: readonly Ignorable[]) {
-    const recipes = ignore.flatMap((what) => this.#recipes.get(what) ?? [])
-    const categories = this.#variants.categorize(combined(recipes))
-    const of = Uint32Array.from({ length: this.categories.size }, (_, category) => {
-      const requests = group(
-        membersOf(this.categories, category),
-        (request) => categories.categoryOf[request],
-      )
+/** Returns what finds the smallest sets of parts that make two categories one. */
+function mergesIn(categories: Categories) {
+  const variants = new ExplosionVariants(categories)
+  const recipes = new Map<string, Variant>(
+    listRecipes(variants).recipes.map(({ remedy, ...variant }) => [remedy, variant]),
+  )
+  /** For each category, the one without some parts that most of its requests are in. */
+  const without = memoized((ignored: string) => {
+    const ignore = ignored.split(',')
+    const merged = variants.categorize(combined(ignore.flatMap((what) => recipes.get(what) ?? [])))
+    return range(categories.size).map((category) => {
+      const members = [BEFORE, AFTER].flatMap((period) => [...categories.members(category, period)])
+      const requests = group(members, (request) => merged.categoryOf[request])
       return greatest(requests, ([, { length }]) => length)?.[0] ?? 0
     })
-    return { categories, of }
-  }
-
-  /** Returns the smallest sets of parts that make two categories one. */
-  merging(one: number, other: number): Ignorable[][] {
+  })
+  const sets = subsets(ALL.filter((what) => recipes.has(what)))
+  return (one: number, other: number) => {
     const found: Ignorable[][] = []
-    for (const ignore of subsets(this.known)) {
+    for (const ignore of sets) {
       if (found.some((smaller) => smaller.every((what) => ignore.includes(what)))) continue
-      const { of } = this.without(ignore)
+      const of = without(ignore.join())
       if (of[one] === of[other]) found.push(ignore)
     }
     return found
   }
-}
-
-function membersOf(categories: Categories, category: number): number[] {
-  return [BEFORE, AFTER].flatMap((period) => [...categories.members(category, period)])
 }
 
 /** Returns all sets of at least one part: smaller ones first, milder ones first among them. */
@@ -123,11 +98,17 @@ export function teach(
   const categories = categoriesOf(source, 'teach')
   requireList('answers', answers, 'one', 'other', 'same')
   readOptions(KNOWLEDGE_OPTIONS, { knowledge: known })
-  const alternatives = new Alternatives(categories)
+  const merging = mergesIn(categories)
   const added = answers.map(({ one, other, same, by = '', at = '' }): Answer => {
-    for (const category of [one, other]) requireCategory(categories, category)
+    const numbers = range(categories.size)
+    const unknown = [one, other].find((category) => !numbers.includes(category))
+    if (unknown !== undefined) {
+      throw new FlowdeltaError(
+        `There is no category ${unknown}. Give numbers from 0 to ${categories.size - 1}, as \`categories.table()\` has them.`,
+      )
+    }
     const sides = { one: sideOf(categories, one), other: sideOf(categories, other) }
-    const merges = alternatives.merging(one, other)
+    const merges = merging(one, other)
     if (same && merges.length === 0) {
       throw new FlowdeltaError(
         `Categories ${one} and ${other} were marked as the same, but differ in more than ${ALL.map((what) => IGNORABLE[what]).join(', ')}: ` +
@@ -138,13 +119,6 @@ export function teach(
   })
   const all = [...known.answers, ...added]
   return { ...known, answers: all, ignore: learn(all) }
-}
-
-function requireCategory({ size }: Categories, category: number): void {
-  if (Number.isInteger(category) && category >= 0 && category < size) return
-  throw new FlowdeltaError(
-    `There is no category ${category}. Give numbers from 0 to ${size - 1}, as \`categories.table()\` has them.`,
-  )
 }
 
 function learn(answers: readonly Answer[]): readonly Ignorable[] {

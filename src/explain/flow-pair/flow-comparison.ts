@@ -1,4 +1,4 @@
-import { group, sum } from 'd3-array'
+import { group, sort, sum } from 'd3-array'
 import { type OrderChange, reachable } from '../../compare/precursors/match-precursors.ts'
 import {
   changeWords,
@@ -9,7 +9,7 @@ import {
 } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { certaintyText, counted, percent, shortText } from '../../core/words.ts'
-import type { Phase } from '../../flows/node-labels.ts'
+import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { Direction } from '../../stats/two-sample.ts'
 
 export interface EdgeLatencies {
@@ -38,15 +38,10 @@ export interface EdgeLatencies {
 }
 
 /** A step of one of the compared flows. */
-export interface FlowNode {
+export interface FlowNode extends Pick<NodeLabel, 'service' | 'operation' | 'host' | 'phase'> {
   readonly label: string
   /** The label, or the readable name given for it. */
   readonly name: string
-  readonly service: string
-  readonly operation: string
-  /** The empty string where hosts are left out of labels. */
-  readonly host: string
-  readonly phase: Phase
   /** Number of requests in which the call failed, on its reply; 0 if outcomes were not recorded. */
   readonly failed: number
 }
@@ -315,24 +310,19 @@ function subjectOf({ kind, nodes: about, orders = [] }: Draft, { nodes }: Union)
 
 const ORDINALS = ['first', 'second', 'third']
 
-/** Tells differences of one name apart, and edges of which not all differ: ` (first of 2)`. */
+/** Tells differences of one name apart: ` (first of 2)`. */
 function ordinals(drafts: readonly Draft[], union: Union): (draft: Draft) => string {
-  const shared = union.edges.filter(({ inBefore, inAfter }) => inBefore && inAfter)
-  const all = [
-    ...shared.map(
-      ({ id, from, to }): Draft => ({ kind: 'latency', nodes: [from, to], edges: [id] }),
-    ),
-    ...drafts.filter(({ kind }) => kind !== 'latency').sort((a, b) => first(a) - first(b)),
-  ]
-  const named = group(all, (draft) => `${draft.kind} ${subjectOf(draft, union)}`)
-  return (draft) => {
-    const same = named.get(`${draft.kind} ${subjectOf(draft, union)}`) ?? []
-    if (same.length < 2) return ''
-    const place = same.findIndex(({ edges, nodes }) =>
-      draft.kind === 'latency' ? edges[0] === draft.edges[0] : nodes[0] === draft.nodes[0],
-    )
-    return ` (${ORDINALS[place] ?? `no. ${place + 1}`} of ${same.length})`
-  }
+  const named = group(sort(drafts, first), (draft) => `${draft.kind} ${subjectOf(draft, union)}`)
+  const texts = [...named.values()].flatMap((same) =>
+    same.length < 2
+      ? []
+      : same.map((draft, i) => {
+          const text = ` (${ORDINALS[i] ?? `no. ${i + 1}`} of ${same.length})`
+          return [draft, text] as const
+        }),
+  )
+  const textOf = new Map(texts)
+  return (draft) => textOf.get(draft) ?? ''
 }
 
 /** Says what differs, and by how much time. */
@@ -445,12 +435,15 @@ export function rankDifferences(flows: ComparedFlows): FlowDifferences {
   const claim: Claim = (wanted) =>
     Array.from(wanted, ({ id }) => id).filter((id) => free.delete(id))
   const latencies = changedEdges(flows, claim)
+  const isBefore = {
+    inBefore: waysBetween(nodes, edges, 'inBefore'),
+    inAfter: waysBetween(nodes, edges, 'inAfter'),
+  }
   const drafts = [
-    ...[...oneSidedSteps(flows, claim), ...stepsInOtherOrder(flows, claim)].map((draft) =>
-      withDisplaced(flows, draft, claim),
-    ),
-    ...latencies.map((draft) => withSwitched(flows, draft, claim)),
-  ]
+    ...oneSidedSteps(flows, claim),
+    ...stepsInOtherOrder(flows, isBefore, claim),
+    ...latencies,
+  ].map((draft) => withSwitched(flows, draft, { isBefore, claim }))
   const totalUs =
     flows.before.meanUs === null || flows.after.meanUs === null
       ? totalOf(edges, 'after') - totalOf(edges, 'before')
@@ -466,12 +459,12 @@ export function rankDifferences(flows: ComparedFlows): FlowDifferences {
     .map((draft) => {
       const beforeUs = sum(draft.edges, (id) => before.get(id))
       const afterUs = sum(draft.edges, (id) => after.get(id))
-      return { ...draft, beforeUs, afterUs, changeUs: afterUs - beforeUs }
+      return { draft, ...draft, beforeUs, afterUs, changeUs: afterUs - beforeUs }
     })
     .sort((a, b) => Math.abs(b.changeUs) - Math.abs(a.changeUs) || first(a) - first(b))
-    .map((sized, i): FlowDifference => {
+    .map(({ draft, ...sized }, i): FlowDifference => {
       const share = shareOf(sized.changeUs)
-      const what = differenceText(sized, { nodes, edges, quantity }, ordinal(sized))
+      const what = differenceText(sized, { nodes, edges, quantity }, ordinal(draft))
       const text = what + shareWords(sized.changeUs, totalUs, quantity) + chanceOf(sized, edges)
       return { rank: i + 1, ...sized, share, what, text }
     })
@@ -584,58 +577,51 @@ function replacements(drafts: readonly Draft[], edges: readonly UnionEdge[]): Dr
   })
 }
 
-/**
- * Adds the free edges of parallel branches that requests now wait for instead. The cost of such steps is the time of
- * their branch less that of the displaced branch.
- */
-function withDisplaced({ edges }: ComparedFlows, draft: Draft, claim: Claim): Draft {
-  const { kind, nodes } = draft
-  if (kind === 'latency' || kind === 'order') return draft
-  const side = kind === 'removed' ? 'inBefore' : 'inAfter'
-  const own = new Set(nodes)
-  const drawn = edges.filter((edge) => edge[side])
-  const outside = drawn.filter(({ from, to }) => !own.has(from) && !own.has(to))
-  const walk = (start: 'from' | 'to', end: 'from' | 'to') => {
-    const next = group(outside, (edge) => edge[start])
-    const found = new Set(
-      drawn
-        .filter((edge) => own.has(edge[end]) && !own.has(edge[start]))
-        .map((edge) => edge[start]),
-    )
-    // Nodes added on the way are visited, too.
-    for (const node of found) for (const edge of next.get(node) ?? []) found.add(edge[end])
-    return found
-  }
-  const [below, above] = [walk('from', 'to'), walk('to', 'from')]
-  const beside = outside.filter(({ from, to, before, after }) => {
-    const moreOften = (after?.criticalShare ?? Number.NaN) - (before?.criticalShare ?? Number.NaN)
-    const isDisplaced = kind === 'added' ? moreOften < 0 : kind === 'removed' ? moreOften > 0 : true
-    return isDisplaced && moreOften !== 0 && below.has(from) && above.has(to)
+type DrawnSide = 'inBefore' | 'inAfter'
+
+/** Whether one step is another, or leads to it. */
+type Ways = (one: number, other: number) => boolean
+type WaysOfSides = Readonly<Record<DrawnSide, Ways>>
+
+function waysBetween(
+  { length: size }: readonly UnionNode[],
+  edges: readonly UnionEdge[],
+  side?: DrawnSide,
+): Ways {
+  const drawn = edges.filter((edge) => side === undefined || edge[side])
+  const leads = reachable({
+    size,
+    from: drawn.map(({ from }) => from),
+    to: drawn.map(({ to }) => to),
   })
-  return { ...draft, edges: [...draft.edges, ...claim(beside)] }
+  return (one, other) => one === other || leads(one, other)
 }
 
 /**
- * Adds the free edges of branches that requests wait for more or less often because an edge takes another time. The
- * edge costs no more than the wait for its branch beyond the others.
+ * Adds the free edges of branches that requests wait for more or less often because of a difference: those in line with
+ * it, and the other way those beside it. A difference costs no more than the wait for its branch beyond the others.
  */
-function withSwitched({ nodes, edges }: ComparedFlows, draft: Draft, claim: Claim): Draft {
+function withSwitched(
+  { edges }: ComparedFlows,
+  draft: Draft,
+  { isBefore, claim }: { isBefore: WaysOfSides; claim: Claim },
+): Draft {
+  const { kind, nodes: steps } = draft
   const edge = edges[draft.edges[0] ?? -1]
-  const shiftUs = edge?.shiftUs ?? 0
   const moreOften = ({ before, after }: UnionEdge) =>
     (after?.criticalShare ?? 0) - (before?.criticalShare ?? 0)
-  if (edge === undefined || moreOften(edge) * shiftUs <= 0) return draft
-  const drawn = edges.filter((one) => one[shiftUs > 0 ? 'inAfter' : 'inBefore'])
-  const isBefore = reachable({
-    size: nodes.length,
-    from: Uint32Array.from(drawn, ({ from }) => from),
-    to: Uint32Array.from(drawn, ({ to }) => to),
-  })
-  const follows = (one: UnionEdge, other: UnionEdge) =>
-    one.to === other.from || isBefore(one.to, other.from)
-  const switched = drawn.filter((one) => {
-    const isInRow = follows(one, edge) || follows(edge, one)
-    return moreOften(one) * shiftUs * (isInRow ? 1 : -1) > 0
+  const isLatency = kind === 'latency'
+  const way = isLatency ? Math.sign(edge?.shiftUs ?? 0) : kind === 'removed' ? -1 : 1
+  if (kind === 'order' || edge === undefined) return draft
+  if (isLatency && moreOften(edge) * way <= 0) return draft
+  const side = way > 0 ? 'inAfter' : 'inBefore'
+  const leads = isBefore[side]
+  const [starts, ends] = isLatency ? [[edge.from], [edge.to]] : [steps, steps]
+  const switched = edges.filter((one) => {
+    const by = one[side] ? moreOften(one) : 0
+    const isInLine =
+      starts.some((step) => leads(one.to, step)) || ends.some((step) => leads(step, one.from))
+    return kind === 'replaced' ? by !== 0 && !isInLine : by * way * (isInLine ? 1 : -1) > 0
   })
   return { ...draft, edges: [...draft.edges, ...claim(switched)] }
 }
@@ -669,10 +655,9 @@ function twinOf(nodes: readonly UnionNode[], node: number): number {
 }
 
 /** Steps in another order have the free edges between the fork and the join around them. */
-function stepsInOtherOrder(flows: ComparedFlows, claim: Claim): Draft[] {
+function stepsInOtherOrder(flows: ComparedFlows, isBefore: WaysOfSides, claim: Claim): Draft[] {
   const { orderChanges } = flows
-  if (orderChanges.length === 0) return []
-  const regions = orderChanges.map(regionFinder(flows))
+  const regions = orderChanges.map(regionFinder(flows, isBefore))
   const changes = group(orderChanges.keys(), (change) => regions[change]?.key)
   return Array.from(changes.values(), (members) => ({
     orders: members.map((member) => orderChanges[member] as OrderChange),
@@ -690,15 +675,10 @@ function stepsInOtherOrder(flows: ComparedFlows, claim: Claim): Draft[] {
     }))
 }
 
-function regionFinder({ nodes, edges }: ComparedFlows) {
-  const reach = (drawn: readonly UnionEdge[]) => {
-    const [from, to] = [drawn.map((edge) => edge.from), drawn.map((edge) => edge.to)]
-    const leads = reachable({ size: nodes.length, from, to })
-    return (one: number, other: number) => one === other || leads(one, other)
-  }
-  const anywhere = reach(edges)
+function regionFinder({ nodes, edges }: ComparedFlows, isBefore: WaysOfSides) {
+  const anywhere = waysBetween(nodes, edges)
   const sides = (['inBefore', 'inAfter'] as const).map((side) => ({
-    leads: reach(edges.filter((edge) => edge[side])),
+    leads: isBefore[side],
     placeOf: (node: number) => (nodes[node]?.[side] ? node : twinOf(nodes, node)),
   }))
   const ids = nodes.map(({ id }) => id)

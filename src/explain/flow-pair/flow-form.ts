@@ -75,11 +75,15 @@ export type FlowPair =
   | { readonly before: FlowChoice; readonly after: FlowChoice }
 
 export function resolvePair(pair: FlowPair): { before: FlowChoice; after: FlowChoice } {
-  if ('before' in pair) return pair
-  if ('from' in pair) return endsOf(pair)
-  if ('category' in pair) {
-    const { category } = pair
-    return { before: { category, period: BEFORE }, after: { category, period: AFTER } }
+  if ('before' in pair) return { before: pair.before, after: pair.after }
+  if (!('mutation' in pair)) {
+    const { from, to } = 'from' in pair ? pair : { from: pair.category, to: pair.category }
+    if (from !== null && to !== null) {
+      return { before: { category: from, period: BEFORE }, after: { category: to, period: AFTER } }
+    }
+    throw new FlowdeltaError(
+      'The stream has no category before, or none after: only requests that stay or move have flows to compare.',
+    )
   }
   const { mutation, precursors } = pair
   const [likeliest] = precursors.of(mutation)
@@ -96,15 +100,6 @@ export function resolvePair(pair: FlowPair): { before: FlowChoice; after: FlowCh
   return { before: { category, period }, after: { category: mutation, period: AFTER } }
 }
 
-function endsOf({ from, to }: StreamEnds): { before: FlowChoice; after: FlowChoice } {
-  if (from !== null && to !== null) {
-    return { before: { category: from, period: BEFORE }, after: { category: to, period: AFTER } }
-  }
-  throw new FlowdeltaError(
-    'The stream has no category before, or none after: only requests that stay or move have flows to compare.',
-  )
-}
-
 /** Flows to compare: a category, a mutation of the ranking, a stream, or any two categories with their periods. */
 export type FlowsToCompare =
   | number
@@ -118,28 +113,23 @@ export function chooseFlows(
   { categories, precursors }: { readonly categories: Categories; readonly precursors: Precursors },
   what: FlowsToCompare,
 ): { before: FlowChoice; after: FlowChoice } {
-  const mutation = (category: number) =>
-    precursors.of(category).length > 0
-      ? resolvePair({ mutation: category, precursors })
-      : resolvePair({ category })
-  if (typeof what === 'number') return mutation(known(categories, what))
+  if (typeof what === 'number')
+    return chooseFlows({ categories, precursors }, { category: what, kind: 'structural' })
   if (typeof what !== 'object' || what === null) throw wrong(what)
-  if ('before' in what) {
-    for (const choice of [what.before, what.after]) {
-      known(categories, choice?.category)
-      if (choice.period !== BEFORE && choice.period !== AFTER) throw wrong(JSON.stringify(what))
-    }
-    return { before: what.before, after: what.after }
+  const isMutation = 'kind' in what && what.kind === 'structural'
+  if (
+    'category' in what &&
+    isMutation &&
+    precursors.of(known(categories, what.category)).length > 0
+  ) {
+    return resolvePair({ mutation: what.category, precursors })
   }
-  if ('from' in what) {
-    const ends = endsOf(what)
-    for (const { category } of [ends.before, ends.after]) known(categories, category)
-    return ends
+  const pair = resolvePair(what)
+  for (const choice of [pair.before, pair.after]) {
+    known(categories, choice?.category)
+    if (choice.period !== BEFORE && choice.period !== AFTER) throw wrong(JSON.stringify(what))
   }
-  const category = known(categories, what.category)
-  return 'kind' in what && what.kind === 'structural'
-    ? mutation(category)
-    : resolvePair({ category })
+  return pair
 }
 
 function known(categories: Categories, category: number): number {

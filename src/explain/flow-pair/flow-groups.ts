@@ -1,5 +1,4 @@
 import { group, rollup, sort, sum } from 'd3-array'
-import { getOrInsert } from '../../core/entries.ts'
 import { OptionError, rejectUnknownOptions, requireFields } from '../../core/errors.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import { counted, grouped } from '../../core/words.ts'
@@ -160,14 +159,12 @@ export function acyclicPartition(
   for (const { from, to } of bound) {
     if (level[from] === level[to]) merge(partOf, from, to)
   }
-  let graph = partGraph(partOf, edges, binding)
   for (let merged = true; merged; ) {
     merged = false
     for (const { from, to } of bound) {
-      const [one, other] = [partOf[from] as number, partOf[to] as number]
-      if (one === other || hasWayRound(one, other, graph)) continue
+      if (partOf[from] === partOf[to] || hasWayRound({ from, to }, partOf, { edges, binding }))
+        continue
       merge(partOf, from, to)
-      graph = partGraph(partOf, edges, binding)
       merged = true
     }
   }
@@ -184,32 +181,20 @@ function merge(partOf: Uint32Array, a: number, b: number): void {
   }
 }
 
-type PartGraph = ReadonlyMap<number, ReadonlyMap<number, boolean>>
-
-function partGraph(
+/** Whether the parts of two nodes are joined by an edge that does not bind, or by way of another part. */
+function hasWayRound(
+  { from, to }: ForwardEdge,
   partOf: Uint32Array,
-  edges: readonly ForwardEdge[],
-  binding: readonly boolean[],
-): PartGraph {
-  const graph = new Map<number, Map<number, boolean>>()
-  edges.forEach(({ from, to }, edge) => {
-    const [one, other] = [partOf[from] as number, partOf[to] as number]
-    if (one === other) return
-    const next = getOrInsert(graph, one, () => new Map())
-    next.set(other, (next.get(other) ?? true) && binding[edge] === true)
-  })
-  return graph
-}
-
-function hasWayRound(start: number, end: number, graph: PartGraph): boolean {
-  if (graph.get(start)?.get(end) === false) return true
-  const seen = new Set<number>()
-  const pending = [...(graph.get(start)?.keys() ?? [])].filter((part) => part !== end)
-  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    if (part === end) return true
-    if (seen.has(part)) continue
-    seen.add(part)
-    pending.push(...(graph.get(part)?.keys() ?? []))
+  { edges, binding }: { edges: readonly ForwardEdge[]; binding: readonly boolean[] },
+): boolean {
+  const leaving = group(edges.keys(), (edge) => partOf[edges[edge]?.from ?? -1])
+  const reached = new Set([partOf[from]])
+  for (const part of reached) {
+    for (const edge of leaving.get(part) ?? []) {
+      const next = partOf[edges[edge]?.to ?? -1]
+      if (next !== partOf[to]) reached.add(next)
+      else if (part !== partOf[from] || !binding[edge]) return true
+    }
   }
   return false
 }
@@ -297,7 +282,9 @@ export function coalesceFlow(
   }
   const numbers = new Map(Array.from(drawn.keys(), (what, number) => [what, number]))
   const numberOf = nodes.map((node) => numbers.get(groupOf.get(node.id) ?? node) as number)
-  const order = forwardOrder(drawn.size, numberOf, edges)
+  const between = edges.filter(({ from, to }) => numberOf[from] !== numberOf[to])
+  const ends = (end: 'from' | 'to') => between.map((edge) => numberOf[edge[end]] as number)
+  const order = forwardOrder(drawn.size, ends('from'), ends('to'))
   const place = new Map(order.map((number, id) => [number, id]))
   const nodeOf = numberOf.map((number) => place.get(number) as number)
   const parts = [...drawn.values()]
@@ -308,14 +295,13 @@ export function coalesceFlow(
   }
 }
 
-function forwardOrder(
+/** Returns nodes by how many edges are on the longest way to them, then as they are. */
+export function forwardOrder(
   size: number,
-  nodeOf: readonly number[],
-  edges: readonly UnionEdge[],
+  from: readonly number[],
+  to: readonly number[],
 ): number[] {
-  const between = edges.filter(({ from, to }) => nodeOf[from] !== nodeOf[to])
-  const ends = (end: 'from' | 'to') => between.map((edge) => nodeOf[edge[end]] as number)
-  const depth = graphDepths(size, ends('from'), ends('to'))
+  const depth = graphDepths(size, from, to)
   return sort(depth.keys(), (node) => depth[node])
 }
 

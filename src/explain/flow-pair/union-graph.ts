@@ -9,13 +9,13 @@ import {
   testFamily,
 } from '../../compare/mutations/find-response-time-mutations.ts'
 import { addAt, getOrInsert } from '../../core/entries.ts'
-import { graphDepths } from '../../core/graph-depths.ts'
-import { BEFORE, type Period } from '../../flows/flow-set.ts'
+import type { Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample } from '../../stats/weighted-sample.ts'
 import { placesIn } from '../../traces/group-rows.ts'
+import { nameOfPeriod } from '../../traces/period.ts'
 import type {
   EdgeLatencies,
   EdgeVerdict,
@@ -27,6 +27,7 @@ import type {
   UnionNode,
 } from './flow-comparison.ts'
 import type { FlowForm } from './flow-form.ts'
+import { forwardOrder } from './flow-groups.ts'
 
 export interface UnionGraph {
   readonly nodes: readonly UnionNode[]
@@ -52,18 +53,6 @@ interface SharedEdge extends EdgeDraft {
   after: FlowEdge
 }
 
-const ONE_SIDED: EdgeVerdict = {
-  verdict: 'untested',
-  p: null,
-  q: null,
-  direction: null,
-  shiftUs: null,
-  medianShiftUs: null,
-  significant: false,
-  large: false,
-  reason: null,
-}
-
 /** Returns the union of two sides, matched nodes being one; nodes in the order of the request's way. */
 export function unionGraph(
   responseTime: ResponseTimeMutations,
@@ -80,13 +69,11 @@ export function unionGraph(
   ]
   for (const match of matches) drafts[match.before] = match
   const edges = mergeEdges(sides, drafts)
-  // Nodes by how many edges are on the longest way to them, then as they are.
-  const depth = graphDepths(
+  const order = forwardOrder(
     drafts.length,
     edges.map(({ from }) => from),
     edges.map(({ to }) => to),
   )
-  const order = Array.from(depth.keys()).sort((a, b) => Number(depth[a]) - Number(depth[b]))
   const idOf = new Map(order.map((draft, id) => [draft, id]))
   const testOf = edgeTests(responseTime, sides, edges.filter(isShared))
   const { alpha } = responseTime.options
@@ -110,7 +97,7 @@ export function unionGraph(
         before: edge.before?.latencies ?? null,
         after: edge.after?.latencies ?? null,
         intoJoin: Boolean(edge.before?.intoJoin || edge.after?.intoJoin),
-        ...(isShared(edge) ? edgeVerdict(edge, testOf(edge), { largeUs, alpha }) : ONE_SIDED),
+        ...edgeVerdict(edge, isShared(edge) ? testOf(edge) : null, { largeUs, alpha }),
       })),
   }
 }
@@ -188,16 +175,18 @@ function edgeTests(
 }
 
 function edgeVerdict(
-  edge: SharedEdge,
+  edge: EdgeDraft,
   test: FamilyTest | null,
   { largeUs, alpha }: { readonly largeUs: number; readonly alpha: number },
 ): EdgeVerdict {
-  const [before, after] = [edge.before.latencies, edge.after.latencies]
-  const shiftUs = difference(before.meanUs, after.meanUs) ?? difference(before.waitUs, after.waitUs)
+  const [before, after] = [edge.before?.latencies, edge.after?.latencies]
+  const shiftOf = (measure: 'meanUs' | 'medianUs' | 'waitUs') =>
+    orNull((after?.[measure] ?? Number.NaN) - (before?.[measure] ?? Number.NaN))
+  const shiftUs = shiftOf('meanUs') ?? shiftOf('waitUs')
   const large = shiftUs !== null && shiftUs !== 0 && Math.abs(shiftUs) >= largeUs
   const significant = isSure(test, alpha)
   const changed = large && significant
-  const isWaitedFor = before.meanUs !== null || after.meanUs !== null
+  const isWaitedFor = (before?.meanUs ?? after?.meanUs ?? null) !== null
   const quiet = test?.testable ? 'variance' : isWaitedFor ? 'too few requests' : 'never waited for'
   return {
     verdict: changed ? 'changed' : test?.testable ? 'unchanged' : 'untested',
@@ -205,15 +194,11 @@ function edgeVerdict(
     q: orNull(test?.q ?? Number.NaN),
     direction: test?.direction ?? null,
     shiftUs,
-    medianShiftUs: difference(before.medianUs, after.medianUs),
+    medianShiftUs: shiftOf('medianUs'),
     significant,
     large,
     reason: large && !changed ? quiet : null,
   }
-}
-
-function difference(before: number | null, after: number | null): number | null {
-  return before === null || after === null ? null : after - before
 }
 
 /** The join an edge leads to mostly waits for others when it waits for it less often than this. */
@@ -230,7 +215,7 @@ export function flowSide(
   const failed = failedSteps(categories, category, period)
   return {
     category,
-    period: period === BEFORE ? 'before' : 'after',
+    period: nameOfPeriod(period),
     requests: categories.count(category, period),
     meanUs: orNull(categories.responseTimeMoments(category, period).mean),
     nodes: form.labels.map((label, at) => {
@@ -281,7 +266,7 @@ function classLatencies(
   const edges = new Uint32Array(edgeClasses.length)
   for (const { edgeClass } of form.edges) edges[edgeClass] = (edges[edgeClass] as number) + 1
   return samples.map((sample, number): EdgeLatencies => {
-    const { latencyUs, weights, onCriticalPath } = period === BEFORE ? sample.before : sample.after
+    const { latencyUs, weights, onCriticalPath } = sample[nameOfPeriod(period)]
     const { mean, sd } = moments(latencyUs, weights)
     const ascending = ascendingSample(latencyUs, weights)
     const { intoJoin } = edgeClasses[number] as EdgeClass

@@ -1,10 +1,10 @@
-import { group } from 'd3-array'
+import { group, range } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-times.ts'
-import type { Finding, FindingCall } from '../../compare/findings/finding.ts'
+import type { Finding } from '../../compare/findings/finding.ts'
 import type { Segment } from '../../compare/segments/segments.ts'
-import { getOrInsert } from '../../core/entries.ts'
+import { at } from '../../core/entries.ts'
 import { FlowdeltaError, requireStage } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { memoized } from '../../core/remembered.ts'
@@ -25,6 +25,7 @@ import {
   CHOICE_WORDS,
   type ExplainOptions,
   Explanation,
+  type ExplanationSubject,
   explainSettings,
   FAILURE_WORDS,
   type GroupWords,
@@ -79,47 +80,42 @@ export function explain(
   return explainMutation(comparison, what, options)
 }
 
-/** Most steps of a finding that are explained. */
-const MAX_STEPS = 4
-
 function explainFinding(
   comparison: Comparison,
   finding: Finding,
   options: ExplainOptions,
 ): Explanation {
-  const { kind, consequences, moves, categories, calls, doing, segment } = finding
+  const { kind, consequences, moves, categories, calls, direction, doing, segment } = finding
   // A finding that sums up others takes their edges.
   const changedEdges =
     finding.changedEdges.length > 0 || moves.length > 0
       ? finding.changedEdges
       : consequences.flatMap((one) => one.changedEdges)
-  if (kind === 'errors') return explainFailures(comparison, finding, options)
-  if (doing !== undefined && calls[0] !== undefined) {
-    const why = explainChoice(comparison, { of: calls[0].of, doing }, options)
+  const { service, operation } = calls[0]?.of ?? REQUEST
+  if (kind === 'errors') {
+    const { errors, flows } = comparison.steps
+    const fails = errors.find((one) => one.service === service && one.operations[0] === operation)
+    return explainCallsOf(comparison, options, {
+      of: { service, operations: fails?.operations ?? [operation] },
+      period: direction === 'slower' ? AFTER : BEFORE,
+      isSo: (request, span) => flows.outcomes?.failed(request, span) === true,
+      words: FAILURE_WORDS,
+      isLeftOut: followsFailure,
+    })
+  }
+  if (doing !== undefined && calls.length > 0) {
+    const all = new Set(doing)
+    const why = explainCallsOf(comparison, options, {
+      of: { service, operations: [operation] },
+      period: AFTER,
+      isSo: (request) => all.has(request),
+      words: CHOICE_WORDS,
+    })
     // If nothing distinguishes requests by what they do after, what they did before may.
     if (why.questions.some(({ paths }) => paths.length > 0)) return why
   }
   if (kind === 'latency' && changedEdges.length > 0) {
-    const ofStep = (edge: PooledEdge) =>
-      `${edge.kind} ${[edge.fromNode, edge.toNode].map(({ service }) => service)}`
-    const steps = [...group(changedEdges, ofStep).values()].slice(0, MAX_STEPS)
-    const isConfined = segment !== undefined && segment.conditions.length > 0
-    // The best of several is as likely by chance as any of them.
-    const alpha = explainSettings(options).growth.alpha / steps.length / (isConfined ? 2 : 1)
-    const [best, ...others] = steps
-      .flatMap(([edge]) => {
-        const each = { ...options, alpha }
-        const whole = explainEdge(comparison, edge as PooledEdge, each)
-        const within =
-          isConfined &&
-          isAt(edge as PooledEdge, segment.step) &&
-          explainWithin(comparison, edge as PooledEdge, { segment, options: each })
-        if (!within) return whole
-        // Saying that no parameter separates all calls would deny the segment.
-        return whole.paths.length === 0 ? within : [whole, within]
-      })
-      .toSorted((a, b) => separationOf(b) - separationOf(a))
-    return (best as Explanation).beside(others)
+    return explainSteps(comparison, changedEdges, { segment, options })
   }
   const [move] = moves.toSorted((a, b) => b.requests - a.requests)
   if (move === undefined) {
@@ -131,6 +127,37 @@ function explainFinding(
     after: { category: move.to, period: AFTER },
   }
   return explainMutation(comparison, pair, options)
+}
+
+/** Most steps of a finding that are explained. */
+const MAX_STEPS = 4
+
+/** Explains the calls of changed edges, a step each, and within the finding's segment; the best stands for all. */
+function explainSteps(
+  comparison: Comparison,
+  changedEdges: readonly PooledEdge[],
+  { segment, options }: { readonly segment: Segment | undefined; readonly options: ExplainOptions },
+): Explanation {
+  const ofStep = (edge: PooledEdge) =>
+    `${edge.kind} ${[edge.fromNode, edge.toNode].map(({ service }) => service)}`
+  const steps = [...group(changedEdges, ofStep).values()].slice(0, MAX_STEPS)
+  const isConfined = segment !== undefined && segment.conditions.length > 0
+  // The best of several is as likely by chance as any of them.
+  const alpha = explainSettings(options).growth.alpha / steps.length / (isConfined ? 2 : 1)
+  const [best, ...others] = steps
+    .flatMap(([edge]) => {
+      const each = { ...options, alpha }
+      const whole = explainEdge(comparison, edge as PooledEdge, each)
+      const within =
+        isConfined &&
+        isAt(edge as PooledEdge, segment.step) &&
+        explainWithin(comparison, edge as PooledEdge, { segment, options: each })
+      if (!within) return whole
+      // Saying that no parameter separates all calls would deny the segment.
+      return whole.paths.length === 0 ? within : [whole, within]
+    })
+    .toSorted((a, b) => separationOf(b) - separationOf(a))
+  return (best as Explanation).beside(others)
 }
 
 function isAt({ fromNode, toNode }: PooledEdge, step: Segment['step']): boolean {
@@ -154,7 +181,8 @@ export function explainMutation(
   what: FlowsToCompare,
   options: ExplainOptions = {},
 ): Explanation {
-  const { question, sample, seed, choice, growth } = explainSettings(options)
+  const settings = explainSettings(options)
+  const { sample, seed, choice } = settings
   const { categories } = comparison
   const { before, after } = chooseFlows(comparison, what)
   const own = before.category === after.category
@@ -162,8 +190,9 @@ export function explainMutation(
   const inBoth = ({ category }: FlowChoice) =>
     ([BEFORE, AFTER] as const).flatMap((period) => members({ category, period }))
   const times = requestTimes(comparison, before, after)
-  const table = (sides: readonly ParameterSide[]) => tableOf(categories, sides, { times, choice })
-  const differingTable = () => {
+  const table = (sides: readonly ParameterSide[]) =>
+    tableOf(categories, sides, { timeOf: times.of, choice })
+  const differs = () => {
     const grouped = [before, after].map(own ? members : inBoth)
     const groups = sampleRequests(grouped, { sample, seed })
     const form = ({ category }: FlowChoice) => flowForm(categories, category)
@@ -174,24 +203,16 @@ export function explainMutation(
     }
     return table([side('before', before, 0), side('after', after, 1)])
   }
-  const slowTable = () => {
+  const slow = () => {
     const slowSample = sample === 'tenth' ? MOST_SLOW : sample
     const sampled = sampleRequests([members(after)], { sample: slowSample, seed }).flat()
     const requests = sampled.filter((request) => !Number.isNaN(times.of(request)))
     const { category } = after
-    const positions = [...Array(categories.nodeCount(category)).keys()]
+    const positions = range(categories.nodeCount(category))
     return table([{ requests, category, positions, label: 1 }])
   }
-  const timesOf = (flow: FlowChoice) => {
-    const requests = members(flow)
-    return { values: requests.map(times.of), weights: categories.flows.countsOf(requests) }
-  }
-  const tables = {
-    differs: question === 'what-is-slow' ? null : differingTable(),
-    // Only times can be slow.
-    slow: question === 'what-differs' || categories.flows.quantity !== TIME ? null : slowTable(),
-    slowAboveUs: slowFrom(timesOf(before), timesOf(after)),
-  }
+  const timesOf = (flow: FlowChoice) =>
+    members(flow).map((request) => ({ request, timeUs: times.of(request) }))
   const { preorder } = categories.structure(after.category)
   const root = placeName(categories.nodeLabel(after.category, preorder[0] as number))
   const subject = {
@@ -201,6 +222,28 @@ export function explainMutation(
     time: times.name,
     rows: 'request',
     words: own ? PERIOD_WORDS : MUTATION_WORDS,
+  }
+  const slowAboveUs = slowFrom(categories.flows, [timesOf(before), timesOf(after)])
+  return answered(categories.flows, subject, { ...settings, differs, slow, slowAboveUs })
+}
+
+interface Asked extends ReturnType<typeof explainSettings> {
+  readonly differs: () => ParameterTable
+  readonly slow?: (() => ParameterTable) | undefined
+  readonly slowAboveUs?: number
+}
+
+/** Asks parameters the questions of the settings. */
+export function answered(
+  { quantity }: FlowSet,
+  subject: ExplanationSubject,
+  { question, choice, growth, differs, slow, slowAboveUs = Number.NaN }: Asked,
+): Explanation {
+  const tables = {
+    differs: question === 'what-is-slow' ? null : differs(),
+    // Only times can be slow.
+    slow: question === 'what-differs' || quantity !== TIME ? null : (slow?.() ?? null),
+    slowAboveUs,
   }
   requireColumns(tables, [...choice.include, ...choice.exclude])
   return new Explanation(subject, { tables, choice, growth })
@@ -215,11 +258,17 @@ interface ParameterSide {
   readonly positions: readonly number[]
 }
 
+interface TableOptions {
+  readonly choice: ParameterChoice
+  /** Time to judge as slow or not; default the response time. */
+  readonly timeOf?: (request: number) => number
+}
+
 /** Returns the parameters at the places of a template: a row a request, a column a place and attribute. */
 export function tableOf(
   categories: Categories,
   sides: readonly ParameterSide[],
-  { times, choice }: { readonly times: RequestTimes; readonly choice: ParameterChoice },
+  { choice, timeOf }: TableOptions,
 ): ParameterTable {
   const { flows } = categories
   const { category, positions } = sides[0] as ParameterSide
@@ -232,7 +281,8 @@ export function tableOf(
     })
     return requests.map((request) => {
       const nodes = nodesOf(flows.shapeOf[request] as number)
-      return { request, label, timeUs: times.of(request), nodes }
+      const timeUs = timeOf?.(request) ?? at(flows.responseTimeUs, request)
+      return { request, label, timeUs, nodes }
     })
   })
   return readTable(flows, { places, rows }, choice)
@@ -247,24 +297,19 @@ type TemplateNode = Readonly<Record<'before' | 'after', number>>
 export function commonTemplate(before: FlowForm, after: FlowForm): TemplateNode[] {
   const seen = [new Set<number>(), new Set<number>()] as const
   const template: TemplateNode[] = []
-  // Pushed in reverse: the stack gives the last one back first.
-  const push = (of: readonly number[] = [], others: readonly number[] = []) => {
+  const pairUp = (of: readonly number[] = [], others: readonly number[] = []) => {
     const free = group(others, (node) => after.kinds[node])
-    const pairs = of.flatMap((node) => {
-      const partner = free.get(before.kinds[node])?.shift()
-      return partner === undefined ? [] : [{ before: node, after: partner }]
-    })
-    pending.push(...pairs.reverse())
+    for (const node of of) {
+      const partner = free.get(before.kinds[node] as string)?.shift()
+      if (partner === undefined || seen[0].has(node) || seen[1].has(partner)) continue
+      seen[0].add(node)
+      seen[1].add(partner)
+      template.push({ before: node, after: partner })
+    }
   }
-  const pending: TemplateNode[] = []
-  push(roots(before), roots(after))
-  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
-    if (seen[0].has(pair.before) || seen[1].has(pair.after)) continue
-    seen[0].add(pair.before)
-    seen[1].add(pair.after)
-    template.push(pair)
-    push(before.children[pair.before], after.children[pair.after])
-  }
+  pairUp(roots(before), roots(after))
+  // Pairs added on the way are visited, too.
+  for (const pair of template) pairUp(before.children[pair.before], after.children[pair.after])
   return template.sort((a, b) => a.before - b.before)
 }
 
@@ -277,10 +322,6 @@ interface RequestTimes {
   readonly of: (request: number) => number
 }
 
-export function responseTimes({ responseTimeUs }: FlowSet): RequestTimes {
-  return { name: 'response time', of: (request) => responseTimeUs[request] as number }
-}
-
 /** Returns the time in which a change shows most: the edge whose mean moved furthest, or response time. */
 function requestTimes(
   { categories, responseTime }: Comparison,
@@ -289,7 +330,11 @@ function requestTimes(
 ): RequestTimes {
   const { flows } = categories
   const { category } = after
-  if (before.category !== category) return responseTimes(flows)
+  const whole = {
+    name: 'response time',
+    of: (request: number) => at(flows.responseTimeUs, request),
+  }
+  if (before.category !== category) return whole
   const moved = responseTime
     .edges(category)
     .map((edge, number) => ({
@@ -299,7 +344,7 @@ function requestTimes(
     }))
     .filter(({ test }) => test.rejected === true)
     .sort((a, b) => b.shiftUs - a.shiftUs)[0]
-  if (moved === undefined) return responseTimes(flows)
+  if (moved === undefined) return whole
   return {
     name: `${moved.edge.from} → ${moved.edge.to}`,
     of: (request) => {
@@ -340,8 +385,8 @@ export function explainEdge(
   edge: EdgeNodes,
   options: ExplainOptions = {},
 ): Explanation {
-  const calls = edgeCalls(comparison, edge)
-  if (calls[BEFORE].length + calls[AFTER].length === 0) {
+  const calls = edgeCalls(comparison.categories, edge)
+  if (calls.flat().length === 0) {
     throw new FlowdeltaError(
       `No request has the edge ${edgeName(edge)}. Take one of comparison.edges.edges.`,
     )
@@ -356,9 +401,9 @@ function explainWithin(
   { segment, options }: { readonly segment: Segment; readonly options: ExplainOptions },
 ): Explanation | null {
   const requests = new Set(segment.requests)
-  const isInside = ({ request }: EdgeCall) => requests.has(request)
-  const [before, after] = edgeCalls(comparison, edge)
-  const calls = [before.filter(isInside), after.filter(isInside)] as const
+  const calls = edgeCalls(comparison.categories, edge).map((own) =>
+    own.filter(({ request }) => requests.has(request)),
+  )
   if (calls.some(({ length }) => length === 0)) return null
   const title = `Calls of ${edgeName(edge)} where ${segment.text}`
   return explainEdgeCalls(comparison, edge, { calls, title, options })
@@ -368,106 +413,55 @@ function edgeName({ fromNode, toNode }: EdgeNodes): string {
   return [...new Set([fromNode, toNode].map(placeName))].join(' → ')
 }
 
-type CallsOfPeriods = readonly [before: readonly EdgeCall[], after: readonly EdgeCall[]]
-
-function edgeCalls({ categories }: Comparison, edge: EdgeNodes): CallsOfPeriods {
-  return [callsOf(categories, edge, BEFORE), callsOf(categories, edge, AFTER)]
-}
-
 function explainEdgeCalls(
-  comparison: Comparison,
+  { categories }: Comparison,
   edge: EdgeNodes,
   {
-    calls: [before, after],
+    calls,
     title,
     options,
-  }: { readonly calls: CallsOfPeriods; readonly title: string; readonly options: ExplainOptions },
+  }: {
+    /** By period. */
+    readonly calls: readonly (readonly EdgeCall[])[]
+    readonly title: string
+    readonly options: ExplainOptions
+  },
 ): Explanation {
-  const { question, sample, seed, choice, growth } = explainSettings({
-    sample: MAX_CALLS,
-    ...options,
-  })
-  const { categories } = comparison
+  const settings = explainSettings({ sample: MAX_CALLS, ...options })
+  const { sample, seed, choice } = settings
   const table = (groups: readonly (readonly EdgeCall[])[], withRoot: boolean) => {
     const rows = sampleRequests(groups, { sample, seed }).flat()
-    return callTable(comparison, edge, rows, { choice, withRoot })
+    return callTable(categories, edge, rows, { choice, withRoot })
   }
-  const oneEach = [before, after].map((calls) => oneCallEach(calls, seed))
-  const timesOf = (calls: readonly EdgeCall[]) => ({
-    values: calls.map(({ timeUs }) => timeUs),
-    weights: categories.flows.countsOf(calls.map(({ request }) => request)),
-  })
-  const slowAboveUs = slowFrom(timesOf(before), timesOf(after))
-  const slowTable = () => {
+  const oneEach = calls.map((all) => oneCallEach(all, seed))
+  const slowAboveUs = slowFrom(categories.flows, calls)
+  const slow = () => {
     const own = oneEach.slice(AFTER)
-    if (own[0]?.length === after.length) return table(own, true)
-    const all = table([after], false)
-    const isExplained = askWhatIsSlow(all, { ...growth, slowAboveUs }).paths.length > 0
+    if (own[0]?.length === calls[AFTER]?.length) return table(own, true)
+    const all = table(calls.slice(AFTER), false)
+    const isExplained = askWhatIsSlow(all, slowAboveUs).paths.length > 0
     return isExplained ? all : table(own, true)
   }
-  const tables = {
-    differs: question === 'what-is-slow' ? null : table(oneEach, true),
-    // Only times can be slow.
-    slow: question === 'what-differs' || categories.flows.quantity !== TIME ? null : slowTable(),
-    slowAboveUs,
-  }
-  requireColumns(tables, [...choice.include, ...choice.exclude])
   const subject = { title, time: 'latency', rows: 'call', words: PERIOD_WORDS }
-  return new Explanation(subject, { tables, choice, growth })
-}
-
-/**
- * Explains the failing calls of a finding by their parameters, among all such calls in the period with more failures,
- * one per request. If these have no parameters, explains the failing requests by theirs.
- */
-function explainFailures(
-  comparison: Comparison,
-  { calls: [call], direction }: Finding,
-  options: ExplainOptions,
-): Explanation {
-  const { errors, flows } = comparison.steps
-  const { service, operation } = call?.of ?? REQUEST
-  const fails = errors.find((one) => one.service === service && one.operations[0] === operation)
-  return explainCallsOf(comparison, options, {
-    of: { service, operations: fails?.operations ?? [operation] },
-    period: direction === 'slower' ? AFTER : BEFORE,
-    isSo: (request, span) => flows.outcomes?.failed(request, span) === true,
-    words: FAILURE_WORDS,
-    isLeftOut: followsFailure,
-  })
-}
-
-/** Explains the calls after with the changed behavior of a finding by their parameters, one per request. */
-function explainChoice(
-  comparison: Comparison,
-  { of: { service, operation }, doing }: Pick<FindingCall, 'of'> & { doing: readonly number[] },
-  options: ExplainOptions,
-): Explanation {
-  const all = new Set(doing)
-  return explainCallsOf(comparison, options, {
-    of: { service, operations: [operation] },
-    period: AFTER,
-    isSo: (request) => all.has(request),
-    words: CHOICE_WORDS,
-  })
+  const differs = () => table(oneEach, true)
+  return answered(categories.flows, subject, { ...settings, differs, slow, slowAboveUs })
 }
 
 /** Explains by parameters which calls of some operations meet a condition, in one period, one per request. */
 function explainCallsOf(
-  comparison: Comparison,
+  { steps: { flows, sites }, categories }: Comparison,
   options: ExplainOptions,
-  { of, period, isSo, words, isLeftOut }: CallsAsked,
+  { of: { service, operations }, period, isSo, words, isLeftOut }: CallsAsked,
 ): Explanation {
-  const { sample, seed, choice, growth } = explainSettings({ sample: MAX_CALLS, ...options })
-  const { flows, sites } = comparison.steps
+  const settings = explainSettings({ sample: MAX_CALLS, ...options })
+  const { sample, seed, choice } = settings
   const { shapeOf, responseTimeUs } = flows
-  const { service, operations } = of
   const spansOf = (request: number) =>
     (sites?.callers[shapeOf[request] as number] ?? []).flatMap(({ kind: { of }, span }) =>
       of.service === service && operations.includes(of.operation) ? span : [],
     )
   const callsIn = (spansOf: (request: number) => readonly number[]) =>
-    Array.from(flows.period, (_, request) => request).flatMap((request): EdgeCall[] => {
+    range(flows.size).flatMap((request): EdgeCall[] => {
       const spans = flows.period[request] === period ? spansOf(request) : []
       const found = spans.find((span) => isSo(request, span))
       const node = 2 * (found ?? spans[0] ?? 0)
@@ -480,16 +474,14 @@ function explainCallsOf(
   const place = isOfCalls ? { ...REQUEST, service, operation: operations[0] ?? '' } : REQUEST
   const [rows = []] = sampleRequests([isOfCalls ? calls : callsIn(() => [0])], { sample, seed })
   const how = { choice, withRoot: true, isLeftOut }
-  const differs = callTable(comparison, { fromNode: place, toNode: place }, rows, how)
-  const tables = { differs, slow: null, slowAboveUs: Number.NaN }
-  requireColumns(tables, [...choice.include, ...choice.exclude])
   const subject = {
     title: `${isOfCalls ? `Calls of ${placeName(place)}` : 'Requests'} ${period === AFTER ? 'after' : 'before'}`,
     time: 'response time',
     rows: isOfCalls ? 'call' : 'request',
     words,
   }
-  return new Explanation(subject, { tables, choice, growth })
+  const differs = () => callTable(categories, { fromNode: place, toNode: place }, rows, how)
+  return answered(flows, subject, { ...settings, question: 'what-differs', differs })
 }
 
 interface CallsAsked {
@@ -511,33 +503,25 @@ function followsFailure(parameter: Parameter, labels: Uint8Array): boolean {
   return !labels.some((failing, row) => failing === 0 && isRecorded(row))
 }
 
-function callsOf(categories: Categories, { fromNode, toNode }: EdgeNodes, period: Period) {
+/** Returns the calls of an edge in all requests, by period. */
+function edgeCalls(categories: Categories, { fromNode, toNode }: EdgeNodes) {
   const flows = recordedFlows(categories.flows)
   const { shapes, labels } = flows
-  const edgesOf = new Map<number, readonly number[]>()
-  const matching = (shape: number) => {
+  const edgesOf = memoized((shape: number) => {
     const codes = shapes.labels(shape)
     const [from, to] = [shapes.from(shape), shapes.to(shape)]
-    const isAt = (node: number | undefined, label: NodeLabel) =>
-      isSame(labels.get(codes[node as number] as number), label)
-    return Array.from(from, (_, edge) => edge).filter(
-      (edge) => isAt(from[edge], fromNode) && isAt(to[edge], toNode),
+    const isAt = (node: number, label: NodeLabel) =>
+      isSame(labels.get(codes[node] as number), label)
+    return Array.from(from, (node, edge) => ({ edge, from: node, to: to[edge] as number })).filter(
+      ({ from, to }) => isAt(from, fromNode) && isAt(to, toNode),
     )
-  }
-  const calls: EdgeCall[] = []
+  })
+  const calls: [before: EdgeCall[], after: EdgeCall[]] = [[], []]
   for (let request = 0; request < flows.size; request++) {
-    if (flows.period[request] !== period) continue
-    const shape = flows.shapeOf[request] as number
-    const edges = getOrInsert(edgesOf, shape, () => matching(shape))
-    for (const edge of edges) {
-      const [from, to] = [shapes.from(shape)[edge] as number, shapes.to(shape)[edge] as number]
-      calls.push({
-        label: period,
-        request,
-        from,
-        to,
-        timeUs: flows.latencies(request)[edge] as number,
-      })
+    const label = flows.period[request] as Period
+    for (const { edge, from, to } of edgesOf(flows.shapeOf[request] as number)) {
+      const timeUs = flows.latencies(request)[edge] as number
+      calls[label].push({ label, request, from, to, timeUs })
     }
   }
   return calls
@@ -556,7 +540,7 @@ function isSame(a: NodeLabel, b: NodeLabel): boolean {
 
 /** @param withRoot whether attributes of the requests' roots are parameters as well */
 function callTable(
-  { categories }: Comparison,
+  categories: Categories,
   edge: EdgeNodes,
   rows: readonly EdgeCall[],
   {

@@ -3,7 +3,6 @@ import {
   count,
   custom,
   defineOptions,
-  flag,
   level,
   list,
   type OptionsOf,
@@ -83,7 +82,7 @@ export class Explanation extends Stage {
     this.#made = made
   }
 
-  /** Method that grows its trees. */
+  /** How its trees are grown. */
   get growth(): TreeChoice {
     return this.#made.growth
   }
@@ -222,19 +221,6 @@ export class Explanation extends Stage {
     })
   }
 
-  /** Returns one row per parameter: how its values differ between both groups. */
-  differenceTable(): StageTable {
-    return rowTable(this.differences, {
-      parameter: 'column',
-      kind: 'kind',
-      before: ({ before }) => summaryWords(before),
-      after: ({ after }) => summaryWords(after),
-      ...own('effect p q'),
-      missingBefore: ({ before }) => before.missing,
-      missingAfter: ({ after }) => after.missing,
-    })
-  }
-
   /** Returns one row per parameter that does not take part, with the reason. */
   leftOutTable(): StageTable {
     return rowTable(this.leftOut, {
@@ -273,7 +259,7 @@ export class Explanation extends Stage {
       ...(differs === null
         ? []
         : [askWhatDiffers(differs, { ...growth, differences: this.differences })]),
-      ...(slow === null ? [] : [askWhatIsSlow(slow, { ...growth, slowAboveUs })]),
+      ...(slow === null ? [] : [askWhatIsSlow(slow, slowAboveUs)]),
     ].sort((a, b) => b.separation - a.separation)
   }
 }
@@ -349,11 +335,6 @@ const EXPLAIN_OPTIONS = defineOptions({
     sentence:
       'Ask what separates mutations from precursors (or requests after from those before), what separates slow requests after from others, or both',
   }),
-  criterion: oneOf(['auto', 'gain-ratio', 'gini'], {
-    default: 'auto',
-    sentence:
-      'Grow trees like C4.5 (gain-ratio) or CART (gini); auto takes C4.5 unless CART separates better, often with few mutations',
-  }),
   sample: custom<Sampling>({
     default: 'tenth',
     accepts: (value) =>
@@ -365,7 +346,6 @@ const EXPLAIN_OPTIONS = defineOptions({
       'Number of requests to look at: all, a number, or a tenth but at least 100 (up to 10,000 for slow requests)',
   }),
   seed: count({ default: 1, min: 0, sentence: 'Seed of the sample' }),
-  prune: flag({ default: true, sentence: 'Leave out splits that may be chance' }),
   include: list({
     default: [],
     unit: 'names of parameters',
@@ -379,7 +359,7 @@ const EXPLAIN_OPTIONS = defineOptions({
   alpha: level({
     default: 0.05,
     sentence:
-      'Significance level that the first split must reach, corrected for the number of parameters; only with prune',
+      'Significance level that the first split must reach, corrected for the number of parameters',
   }),
 })
 
@@ -387,11 +367,8 @@ const EXPLAIN_OPTIONS = defineOptions({
 export type ExplainOptions = Partial<OptionsOf<typeof EXPLAIN_OPTIONS>>
 
 export function explainSettings(options: ExplainOptions) {
-  const { question, sample, seed, include, exclude, ...growth } = readOptions(
-    EXPLAIN_OPTIONS,
-    options,
-  )
-  return { question, sample, seed, choice: { include, exclude }, growth }
+  const { question, sample, seed, include, exclude, alpha } = readOptions(EXPLAIN_OPTIONS, options)
+  return { question, sample, seed, choice: { include, exclude }, growth: { alpha } }
 }
 
 /** Names of the two groups of a question. */

@@ -1,9 +1,7 @@
 import { sum } from 'd3-array'
 import { addAt } from '../../core/entries.ts'
-import {
-  type ClassificationTreeOptions,
-  growClassificationTree,
-} from '../../stats/decision-tree/grow-classification-tree.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
+import { growClassificationTree } from '../../stats/decision-tree/grow-classification-tree.ts'
 import { growRegressionTree } from '../../stats/decision-tree/grow-regression-tree.ts'
 import type { ClassificationTree, RegressionTree } from '../../stats/decision-tree/tree.ts'
 import { type PathCondition, type TreePath, treePaths } from '../../stats/decision-tree/tree.ts'
@@ -28,82 +26,57 @@ export interface ParameterQuestion {
   readonly slowAboveUs: number | null
 }
 
-export interface TreeChoice extends Pick<ClassificationTreeOptions, 'prune'> {
-  /** `'auto'`: C4.5, unless CART's tree separates better. */
-  readonly criterion: 'auto' | 'gain-ratio' | 'gini'
-  /** Level at which a first split must be significant; only with `prune`. */
+export interface TreeChoice {
+  /** Level at which a first split must be significant. */
   readonly alpha: number
 }
 
-/** Finds the parameters that separate mutations from precursors. If pruned, the first split must be significant. */
+/**
+ * Finds the parameters that separate mutations from precursors, by the tree of C4.5 unless CART's separates better, as
+ * it often does if mutations are rare. The first split must be significant.
+ */
 export function askWhatDiffers(
   table: ParameterTable,
-  {
-    criterion,
-    prune,
-    alpha,
-    differences,
-  }: TreeChoice & { readonly differences: readonly ParameterDifference[] },
+  { alpha, differences }: TreeChoice & { readonly differences: readonly ParameterDifference[] },
 ): ParameterQuestion {
-  const grow = (byRule: 'gain-ratio' | 'gini') => {
+  const { labels, weights } = table.rows
+  const question = 'what-differs'
+  const grow = (criterion: 'gain-ratio' | 'gini') => {
     const growTo = (maxDepth: number) =>
-      growClassificationTree(table.parameters, table.rows.labels, {
-        criterion: byRule,
-        prune,
-        maxDepth,
-        weights: table.rows.weights,
-      })
+      growClassificationTree(table.parameters, labels, { criterion, maxDepth, weights })
     const grown = growTo(DEEPEST)
     const first = grown.root.kind === 'split' ? grown.root.column : undefined
     const isClear = differences.some(({ column, q }) => column === first && q < alpha)
-    return differingAnswer(table, prune === false || isClear ? grown : growTo(0), byRule)
-  }
-  if (criterion !== 'auto') return grow(criterion)
-  const [byGainRatio, byGini] = [grow('gain-ratio'), grow('gini')]
-  return byGini.separation > byGainRatio.separation + SAME ? byGini : byGainRatio
-}
-
-/**
- * Answers by a tree. Paths of C4.5 predict the label of most of their rows; those of CART, which help if mutations are
- * rare, the label that is more frequent than elsewhere.
- */
-function differingAnswer(
-  table: ParameterTable,
-  tree: ClassificationTree,
-  criterion: 'gain-ratio' | 'gini',
-): ParameterQuestion {
-  const question = 'what-differs'
-  const paths = treePaths(tree).map((conditions) =>
-    explainedPath(table, conditions, {
+    return answer(table, isClear ? grown : growTo(0), {
       question,
-      labels: table.rows.labels,
+      labels,
       predictions: ['precursor', 'mutation'],
+      // Paths of CART predict the label that is more frequent than elsewhere.
       byMajority: criterion === 'gain-ratio',
-    }),
-  )
-  return answer({ question, table, tree, slowAboveUs: null }, paths)
+    })
+  }
+  return better(grow('gain-ratio'), grow('gini'))
 }
 
-/** Finds the parameters of slow rows: the better tree of times, or of slow against usual. */
-export function askWhatIsSlow(
-  table: ParameterTable,
-  { slowAboveUs, prune }: TreeChoice & { readonly slowAboveUs: number },
-): ParameterQuestion {
+/** Finds the parameters of slow rows: the tree of times, unless that of slow against usual separates better. */
+export function askWhatIsSlow(table: ParameterTable, slowAboveUs: number): ParameterQuestion {
   const { timeUs, weights } = table.rows
   const slow = Uint8Array.from(timeUs, (time) => Number(time > slowAboveUs))
-  const trees = [
-    growRegressionTree(table.parameters, timeUs, { prune, weights }),
-    growClassificationTree(table.parameters, slow, { criterion: 'gini', prune, weights }),
-  ] as const
-  const answers = trees.map((tree) => {
-    const question = 'what-is-slow'
-    const paths = treePaths(tree).map((conditions) =>
-      explainedPath(table, conditions, { question, labels: slow, predictions: ['usual', 'slow'] }),
-    )
-    return answer({ question, table, tree, slowAboveUs }, paths)
-  })
-  const [byTime, byClass] = answers as [ParameterQuestion, ParameterQuestion]
-  return byClass.separation > byTime.separation + SAME ? byClass : byTime
+  const answerBy = (tree: ParameterQuestion['tree']) =>
+    answer(table, tree, {
+      question: 'what-is-slow',
+      labels: slow,
+      predictions: ['usual', 'slow'],
+      slowAboveUs,
+    })
+  return better(
+    answerBy(growRegressionTree(table.parameters, timeUs, { weights })),
+    answerBy(growClassificationTree(table.parameters, slow, { criterion: 'gini', weights })),
+  )
+}
+
+function better(usual: ParameterQuestion, other: ParameterQuestion): ParameterQuestion {
+  return other.separation > usual.separation + SAME ? other : usual
 }
 
 const LEAST_EFFECT = 0.03
@@ -115,6 +88,7 @@ const DEEPEST = 8
 const SAME = 0.02
 
 interface PathLabels {
+  readonly slowAboveUs?: number
   readonly question: ParameterQuestionName
   /** 0 or 1 for each row, and what a path to them predicts. */
   readonly labels: Uint8Array
@@ -157,15 +131,19 @@ function explainedPath(
 }
 
 function answer(
-  asked: Pick<ParameterQuestion, 'question' | 'table' | 'tree' | 'slowAboveUs'>,
-  paths: readonly ExplainedPath[],
+  table: ParameterTable,
+  tree: ParameterQuestion['tree'],
+  labels: PathLabels,
 ): ParameterQuestion {
-  // A tree that is a leaf has one path without conditions: no explanation.
-  const found = paths
-    .filter(({ conditions }) => conditions.length > 0)
+  const found = treePaths(tree)
+    // A tree that is a leaf has one path without conditions: no explanation.
+    .filter((conditions) => conditions.length > 0)
+    .map((conditions) => explainedPath(table, conditions, labels))
     .filter((path) => path.separation >= LEAST_SEPARATION && isLarge(path))
     .toSorted((a, b) => level(b) - level(a) || rank(b) - rank(a) || b.separation - a.separation)
-  return { ...asked, paths: found, separation: found[0]?.separation ?? 0 }
+  const { question, slowAboveUs = null } = labels
+  const separation = found[0]?.separation ?? 0
+  return { question, table, tree, slowAboveUs, paths: found, separation }
 }
 
 /** Separations that differ by less are the same: the two sides of one split, say. */
@@ -186,19 +164,20 @@ function rank({ predicts }: ExplainedPath): number {
 }
 
 /** Returns the time from which a row is slow: the 95th percentile before; without one, the 75th after. */
-export function slowFrom(before: Times, after: Times): number {
-  const ascending = ({ values, weights }: Times) => ascendingSample(values, weights)
-  const [usual, now] = [ascending(before), ascending(after)]
+export function slowFrom(
+  flows: FlowSet,
+  periods: readonly (readonly { readonly request: number; readonly timeUs: number }[])[],
+): number {
+  const [usual, now] = periods.map((rows) =>
+    ascendingSample(
+      rows.map(({ timeUs }) => timeUs),
+      flows.countsOf(rows.map(({ request }) => request)),
+    ),
+  ) as [WeightedSample, WeightedSample]
   const at = ({ values, weights }: WeightedSample, share: number) =>
     quantile(values, share, weights)
   const above = at(usual, 0.95)
   return usual.values.length === 0 || at(now, 0.05) > above ? at(now, 0.75) : above
-}
-
-/** Times in µs, and how many each counts as; undefined where each once. */
-interface Times {
-  readonly values: readonly number[]
-  readonly weights: Float64Array | undefined
 }
 
 function meanTimes(here: Uint8Array, { rows }: ParameterTable): ExplainedPath['times'] {

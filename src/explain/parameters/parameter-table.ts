@@ -1,4 +1,4 @@
-import { ascending, rollups, sum } from 'd3-array'
+import { ascending, permute, rollups, sort, sum } from 'd3-array'
 import {
   type AttributeColumn,
   AttributeReader,
@@ -116,7 +116,10 @@ export class ParameterTable extends Stage {
     const isOfPeriod = ({ column }: ParameterDifference) => !choice.include.includes(column)
     this.changedWithPeriod = changesOfPeriod(left, rows).filter(isOfPeriod)
     const gone = new Set(this.changedWithPeriod.map(({ column }) => column))
-    this.leftOut = [...unusable, ...Array.from(gone, periodAlone)]
+    this.leftOut = [
+      ...unusable,
+      ...Array.from(gone, (column) => ({ column, reason: 'period' as const })),
+    ]
     this.parameters = left.filter(({ name }) => !gone.has(name))
   }
 
@@ -163,10 +166,6 @@ export class ParameterTable extends Stage {
     ])
     return stageTable({ ...own, ...Object.fromEntries(columns) })
   }
-}
-
-function periodAlone(column: string): LeftOutParameter {
-  return { column, reason: 'period' }
 }
 
 /** The tables that questions are asked of; `null` for a question that is not asked. */
@@ -278,7 +277,8 @@ export function sampleRequests<T>(
   { sample, seed }: { sample: Sampling; seed: number },
 ): (readonly T[])[] {
   const total = groups.reduce((sum, { length }) => sum + length, 0)
-  const size = sampleSize(sample, total)
+  const tenth = Math.max(FEWEST, Math.floor(SHARE * total))
+  const size = sample === 'all' ? total : sample === 'tenth' ? tenth : sample
   if (size >= total) return [...groups]
   const random = randomSource(seed)
   return groups.map((group) => {
@@ -286,12 +286,6 @@ export function sampleRequests<T>(
     const chosen = random.shuffle([...group.keys()]).slice(0, count)
     return chosen.sort((a, b) => a - b).map((at) => group[at] as T)
   })
-}
-
-function sampleSize(sample: Sampling, total: number): number {
-  if (sample === 'all') return total
-  if (sample === 'tenth') return Math.min(total, Math.max(FEWEST, Math.floor(SHARE * total)))
-  return sample
 }
 
 /** Why a parameter does not take part. */
@@ -311,26 +305,23 @@ export interface RowOrder {
 /** Returns why a parameter is of no use for telling requests apart; `null` where it may be. */
 export function reasonToLeaveOut(parameter: Parameter, rows: RowOrder): LeftOutReason | null {
   const { attribute } = parameter.source
-  if (parameter.kind === 'numeric') {
-    return reasonOfName(attribute) ?? reasonOfNumbers(parameter.values, rows)
+  if (parameter.kind === 'categorical') {
+    const { codes, levels } = parameter
+    return reasonOfNames(attribute, levels, codes.filter((code) => code >= 0).length)
   }
-  const { codes, levels } = parameter
-  const known = codes.reduce((count, code) => count + Number(code >= 0), 0)
-  return reasonOfNames(attribute, levels, known)
-}
-
-function reasonOfNumbers(
-  values: Float64Array,
-  { periods, startUs }: RowOrder,
-): LeftOutReason | null {
-  const distinct = new Set(values.filter((value) => !Number.isNaN(value))).size
-  if (distinct < 2) return 'constant'
-  if (distinct <= NEARLY_UNIQUE * values.length) return null
+  const { values } = parameter
+  const known = Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
+  const distinct = new Set(permute(values, known)).size
+  const named = reasonOfName(attribute) ?? (distinct < 2 ? 'constant' : null)
+  if (named !== null || distinct <= NEARLY_UNIQUE * values.length) return named
   const arrived = [BEFORE, AFTER].map((period) =>
-    Array.from(values.keys())
-      .filter((row) => periods[row] === period && !Number.isNaN(values[row] as number))
-      .sort((a, b) => (startUs[a] as number) - (startUs[b] as number))
-      .map((row) => values[row] as number),
+    permute(
+      values,
+      sort(
+        known.filter((row) => rows.periods[row] === period),
+        (row) => rows.startUs[row],
+      ),
+    ),
   )
   return countsUnits(arrived) ? 'counter' : null
 }
@@ -417,13 +408,6 @@ export function parameterDifferences(
     )
 }
 
-interface ParameterLabels {
-  /** 0 precursor, 1 mutation. */
-  readonly labels: Uint8Array
-  readonly periods: Uint8Array
-  readonly weights?: Float64Array | undefined
-}
-
 /**
  * Returns the parameters whose values differ between the periods, although in neither period they separate rows of one
  * label from the other. If each period has hardly more than one label, because all requests changed, the period itself
@@ -431,7 +415,7 @@ interface ParameterLabels {
  */
 function changesOfPeriod(
   parameters: readonly Parameter[],
-  { labels, periods, weights }: ParameterLabels,
+  { labels, periods, weights }: Pick<ParameterRows, 'labels' | 'periods' | 'weights'>,
 ): ParameterDifference[] {
   const rowsIn = (period: Period) =>
     Uint32Array.from(periods.keys()).filter((row) => periods[row] === period)

@@ -1,3 +1,4 @@
+import { permute, sum } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import { ClassTimes } from '../../compare/categories/class-times.ts'
@@ -8,7 +9,8 @@ import { percent } from '../../core/words.ts'
 import type { Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { incompleteBeta } from '../../stats/distributions.ts'
-import type { Moments } from '../../stats/moments.ts'
+import { type Moments, moments } from '../../stats/moments.ts'
+import { worthOf } from '../../stats/weighted-sample.ts'
 import { type PeriodName, periodOfName } from '../../traces/period.ts'
 
 /** An edge class that is on the critical path of some request, and how much it varies. */
@@ -53,11 +55,6 @@ interface CategoryVarianceColumns {
 export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
   readonly #covariances = new Map<string, EdgeCovariances>()
 
-  /** Sum of the edges' shares: 1 less `restShare`; NaN if there are none. */
-  get accounted(): number {
-    return 1 - this.restShare
-  }
-
   /** Says whether the shares add up to 1, or why not, and gives caveats. */
   get note(): string {
     const { count, variance } = this.responseTime
@@ -68,7 +65,7 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
     const sum =
       Math.abs(this.restShare) < 1e-6
         ? 'Shares of all parts add up to 100 %.'
-        : `Shares add up to ${percent(this.accounted)}, not 1: the rest of the variance is response ` +
+        : `Shares add up to ${percent(1 - this.restShare)}, not 1: the rest of the variance is response ` +
           'time outside the recorded critical path.'
     return this.onePath
       ? sum
@@ -149,11 +146,6 @@ export class EdgeCovariances extends columnarStage<{
   /** Covarying ones first, then by the size of their correlation. */
   readonly others: readonly EdgeCovariance[]
 }>() {
-  /** The edges whose covariance is not 0, as far as the test tells. */
-  get covarying(): EdgeCovariance[] {
-    return this.others.filter(({ covaries }) => covaries)
-  }
-
   /** Returns one row per other edge of the category. */
   table(): StageTable {
     return rowTable(this.others, {
@@ -163,7 +155,7 @@ export class EdgeCovariances extends columnarStage<{
 }
 
 /**
- * Returns the covariance of a category's other edge classes with one of them, in one pass. Null hypothesis: Pearson's
+ * Returns the covariance of a category's other edge classes with one of them. Null hypothesis: Pearson's
  * correlation is 0; t-test with n − 2 degrees of freedom, for more than ten requests.
  */
 function findCovariances(
@@ -173,18 +165,24 @@ function findCovariances(
 ): EdgeCovariances {
   if (!(alpha > 0 && alpha < 1)) throw new OptionError('alpha', alpha, 'a level between 0 and 1')
   const { edgeClasses } = categories.structure(category)
-  const together = edgeClasses.map(() => new CoMoments())
-  for (const { latencyUs, weight } of requestEdges(categories, category, period)) {
-    const own = latencyUs[edge] as number
-    for (const [other, moments] of together.entries())
-      moments.add(own, latencyUs[other] as number, weight)
-  }
+  const { latencyUs, weights } = edgeTimes(categories, category, period)
+  const own = latencyUs[edge] as Float64Array
+  const together = latencyUs.map((other) => {
+    const rows = [...own.keys()].filter(
+      (row) => !Number.isNaN(Number(own[row]) + Number(other[row])),
+    )
+    return covariation(permute(own, rows), permute(other, rows), weights && permute(weights, rows))
+  })
   const numbers = edgeClasses.map((_, other) => other).filter((other) => other !== edge)
-  const p = numbers.map((other) => correlationP(together[other] as CoMoments))
+  const p = numbers.map((other) => correlationP(together[other] as Covariation))
   const q = benjaminiHochberg(p)
   const others = numbers.map((other, i): EdgeCovariance => {
     const { intoJoin: _, ...edge } = edgeClasses[other] as EdgeClass
-    const { count: requests, covariance: covarianceUs2, correlation } = together[other] as CoMoments
+    const {
+      count: requests,
+      covariance: covarianceUs2,
+      correlation,
+    } = together[other] as Covariation
     return {
       edge: other,
       ...edge,
@@ -200,8 +198,11 @@ function findCovariances(
     (a, b) =>
       Number(b.covaries) - Number(a.covaries) || strength(b) - strength(a) || a.edge - b.edge,
   )
-  const own = { ...(edgeClasses[edge] as EdgeClass), edge }
-  return new EdgeCovariances({ edge: own, options: { alpha }, others })
+  return new EdgeCovariances({
+    edge: { ...(edgeClasses[edge] as EdgeClass), edge },
+    options: { alpha },
+    others,
+  })
 }
 
 function strength({ correlation }: EdgeCovariance): number {
@@ -209,103 +210,99 @@ function strength({ correlation }: EdgeCovariance): number {
 }
 
 /** Returns P(|r| at least this large) if the true correlation is 0: t = r·√((n − 2)/(1 − r²)). */
-function correlationP({ correlation: r, worth: n }: CoMoments): number {
+function correlationP({ correlation: r, worth: n }: Covariation): number {
   if (!(n > FEW) || Number.isNaN(r)) return Number.NaN
   return incompleteBeta((n - 2) / 2, 0.5, (1 - r) * (1 + r), r * r)
 }
 
-/**
- * Means, variances and covariance in one pass; values count from the first, so that a large offset
- * does not eat the covariance. Source: Welford 1962, Technometrics 4(3):419-420; Chan, Golub and
- * LeVeque 1983.
- */
-export class CoMoments {
-  count = 0
-  /** Number of requests that they stand for. */
-  mass = 0
-  #massSquared = 0
-  /** The first values; means count from there. */
-  #origin = 0
-  #otherOrigin = 0
-  #mean = 0
-  #otherMean = 0
-  #squares = 0
-  #otherSquares = 0
-  #products = 0
+interface Covariation {
+  readonly count: number
+  /** Number of equally weighted pairs that they are worth. */
+  readonly worth: number
+  /** Sample covariance; NaN for fewer than two pairs. */
+  readonly covariance: number
+  /** Pearson's r; NaN where either does not vary. */
+  readonly correlation: number
+}
 
-  add(value: number, otherValue: number, weight = 1): void {
-    if (Number.isNaN(value) || Number.isNaN(otherValue)) return
-    this.count++
-    this.mass += weight
-    this.#massSquared += weight ** 2
-    if (this.count === 1) {
-      this.#origin = value
-      this.#otherOrigin = otherValue
-    }
-    const from = value - this.#origin
-    const otherFrom = otherValue - this.#otherOrigin
-    const ahead = from - this.#mean
-    const otherAhead = otherFrom - this.#otherMean
-    this.#mean += (weight * ahead) / this.mass
-    this.#otherMean += (weight * otherAhead) / this.mass
-    const otherBehind = otherFrom - this.#otherMean
-    this.#squares += weight * ahead * (from - this.#mean)
-    this.#otherSquares += weight * otherAhead * otherBehind
-    this.#products += weight * ahead * otherBehind
-  }
-
-  /** Number of equally weighted values that they are worth (Kish 1965, §8.2). */
-  get worth(): number {
-    return this.mass ** 2 / this.#massSquared
-  }
-
-  get otherMean(): number {
-    return this.count === 0 ? Number.NaN : this.#otherOrigin + this.#otherMean
-  }
-
-  get otherVariance(): number {
-    return this.count < 2 ? Number.NaN : this.#otherSquares / (this.mass - 1)
-  }
-
-  get covariance(): number {
-    return this.count < 2 ? Number.NaN : this.#products / (this.mass - 1)
-  }
-
-  get correlation(): number {
-    const scale = Math.sqrt(this.#squares * this.#otherSquares)
-    if (!(scale > 0)) return Number.NaN
-    return Math.min(1, Math.max(-1, this.#products / scale))
+/** Returns how two samples vary together, pairs counting by weight. */
+export function covariation(
+  values: ArrayLike<number>,
+  others: ArrayLike<number>,
+  weights: ArrayLike<number> | undefined,
+): Covariation {
+  // From the first values, so that a large offset does not eat the covariance.
+  const [from, to] = [values, others].map((all) =>
+    Float64Array.from(all, (value) => value - (all[0] as number)),
+  ) as [Float64Array, Float64Array]
+  const [one, other] = [moments(from, weights), moments(to, weights)]
+  const weightOf = (row: number) => weights?.[row] ?? 1
+  const products = sum(
+    from,
+    (value, row) => weightOf(row) * (value - one.mean) * ((to[row] as number) - other.mean),
+  )
+  const mass = sum(from, (_, row) => weightOf(row))
+  const covariance = from.length < 2 ? Number.NaN : products / (mass - 1)
+  const scale = one.sd * other.sd
+  return {
+    count: from.length,
+    worth: worthOf(from, weights),
+    covariance,
+    correlation: scale > 0 ? Math.min(1, Math.max(-1, covariance / scale)) : Number.NaN,
   }
 }
 
-/** Latencies of one request by edge class of its category; the arrays are reused for the next request. */
-export interface RequestEdges {
-  readonly responseTimeUs: number
-  readonly weight: number
-  /** Time of each class on the critical path of the request, in µs; 0 where it is off it. */
-  readonly criticalUs: Float64Array
-  readonly criticalCount: Float64Array
-  /** Row of the request in the flows. */
-  readonly request: number
-  /** Latency of each class in µs, as in `ClassTimes`; NaN for joins that did not wait for it. */
-  readonly latencyUs: Float64Array
+/** Times of the requests of a category in one period: a row each, for each edge class a column. */
+interface EdgeTimes {
+  /** Rows in the flows. */
+  readonly requests: Uint32Array
+  readonly responseTimeUs: Float64Array
+  /** Number of requests that each stands for; undefined where each for one. */
+  readonly weights: Float64Array | undefined
+  /** Time on the critical path of the request, in µs; 0 off it. */
+  readonly criticalUs: readonly Float64Array[]
+  readonly criticalCount: readonly Float64Array[]
+  /** Latency in µs, as in `ClassTimes`; NaN for joins that did not wait for it. */
+  readonly latencyUs: readonly Float64Array[]
 }
 
-export function* requestEdges(
-  categories: Categories,
-  category: number,
-  period: Period,
-): Generator<RequestEdges> {
+export function edgeTimes(categories: Categories, category: number, period: Period): EdgeTimes {
+  const { flows } = categories
+  const requests = categories.members(category, period)
   const times = new ClassTimes(categories, category)
-  const { criticalUs, criticalCount } = times
-  const latencyUs = new Float64Array(criticalUs.length)
-  for (const request of categories.members(category, period)) {
+  const columns = () => Array.from(times.criticalUs, () => new Float64Array(requests.length))
+  const [criticalUs, criticalCount, latencyUs] = [columns(), columns(), columns()]
+  requests.forEach((request, row) => {
     times.read(request)
-    for (let number = 0; number < latencyUs.length; number++) {
-      latencyUs[number] = times.latencyUs(number)
-    }
-    const responseTimeUs = categories.flows.responseTimeUs[request] as number
-    const weight = categories.flows.counted?.[request] ?? 1
-    yield { request, responseTimeUs, weight, criticalUs, criticalCount, latencyUs }
+    criticalUs.forEach((column, edge) => {
+      column[row] = times.criticalUs[edge] as number
+    })
+    criticalCount.forEach((column, edge) => {
+      column[row] = times.criticalCount[edge] as number
+    })
+    latencyUs.forEach((column, edge) => {
+      column[row] = times.latencyUs(edge)
+    })
+  })
+  return {
+    requests,
+    responseTimeUs: Float64Array.from(requests, (row) => flows.responseTimeUs[row] as number),
+    weights: flows.countsOf(requests),
+    criticalUs,
+    criticalCount,
+    latencyUs,
+  }
+}
+
+/** Returns the latencies of an edge class in the requests that have it on their critical path. */
+export function criticalLatencies(
+  { requests, criticalCount, latencyUs, weights }: EdgeTimes,
+  edge: number,
+) {
+  const rows = [...requests.keys()].filter((row) => (criticalCount[edge]?.[row] ?? 0) > 0)
+  return {
+    requests: permute(requests, rows),
+    timesUs: permute(latencyUs[edge] as Float64Array, rows),
+    weights: weights && permute(weights, rows),
   }
 }

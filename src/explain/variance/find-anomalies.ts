@@ -1,20 +1,21 @@
-import { group, range, sum } from 'd3-array'
+import { group, permute, range, sum } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { formatAmount, TIME } from '../../core/quantity.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { counted, grouped, percent, tooltipText } from '../../core/words.ts'
+import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample } from '../../stats/weighted-sample.ts'
 import { nameOfPeriod, type Period, type PeriodName, periodOfName } from '../../traces/period.ts'
-import { responseTimes, tableOf } from '../parameters/explain.ts'
+import { answered, tableOf } from '../parameters/explain.ts'
 import {
-  Explanation,
+  type Explanation,
   explainSettings,
   MUTATION_WORDS,
   pathSentence,
 } from '../parameters/explanation.ts'
 import { sampleRequests } from '../parameters/parameter-table.ts'
-import { type EdgeVariance, requestEdges } from './category-variance.ts'
+import { type EdgeVariance, edgeTimes } from './category-variance.ts'
 import { type Mode, modesOf } from './merged-behaviors.ts'
 
 /** An edge on which requests far out spend more time than the others of their category. */
@@ -141,26 +142,14 @@ function edgesWithExcess(
   sides: Sides,
 ): AnomalousEdge[] {
   const { edgeClasses } = categories.structure(category)
-  const members = categories.members(category, period)
-  const [usualCount, farCount] = [sides.others, sides.far].map((requests) =>
-    sum(requests, (request) => categories.flows.countOf(request)),
-  ) as [number, number]
-  const [others, far] = [new Set(sides.others), new Set(sides.far)]
-  const sums = [new Float64Array(edgeClasses.length + 1), new Float64Array(edgeClasses.length + 1)]
-  let at = 0
-  for (const { criticalUs, responseTimeUs, weight } of requestEdges(categories, category, period)) {
-    const request = members[at++] as number
-    const isFar = far.has(request)
-    if (!isFar && !others.has(request)) continue
-    const means = sums[Number(isFar)] as Float64Array
-    const share = weight / (isFar ? farCount : usualCount)
-    const add = (us: number, edge: number) => {
-      means[edge] = (means[edge] as number) + us * share
-    }
-    criticalUs.forEach(add)
-    add(responseTimeUs, edgeClasses.length)
+  const { requests, weights, criticalUs, responseTimeUs } = edgeTimes(categories, category, period)
+  const meansOf = (side: readonly number[]) => {
+    const own = new Set(side)
+    const rows = [...requests.keys()].filter((row) => own.has(requests[row] as number))
+    const counts = weights && permute(weights, rows)
+    return [...criticalUs, responseTimeUs].map((us) => moments(permute(us, rows), counts).mean)
   }
-  const [usual, now] = sums as [Float64Array, Float64Array]
+  const [usual, now] = [meansOf(sides.others), meansOf(sides.far)]
   const longerUs = (edge: number) => (now[edge] as number) - (usual[edge] as number)
   return edgeClasses
     .map(({ intoJoin: _, ...ends }, edge) => ({
@@ -177,24 +166,18 @@ function edgesWithExcess(
 const WORDS = { ...MUTATION_WORDS, mutation: 'among the slowest', precursor: 'not' }
 
 function explainSides(categories: Categories, category: number, { others, far }: Sides) {
-  const { choice, growth, seed } = explainSettings({})
+  const settings = explainSettings({ question: 'what-differs' })
+  const { choice, seed } = settings
   const [usual = []] = sampleRequests([others], { sample: MAX_USUAL, seed })
-  const times = responseTimes(categories.flows)
-  const positions = range(categories.nodeCount(category))
-  const table = tableOf(
-    categories,
-    [
-      { category, label: 0, positions, requests: usual },
-      { category, label: 1, positions, requests: far },
-    ],
-    { times, choice },
-  )
+  const side = { category, positions: range(categories.nodeCount(category)) }
+  const sides = [
+    { ...side, label: 0, requests: usual },
+    { ...side, label: 1, requests: far },
+  ] as const
   const title = `${categories.root(category)}, category ${category}`
-  const tables = { differs: table, slow: null, slowAboveUs: Number.NaN }
-  return new Explanation(
-    { title, time: times.name, rows: 'request', words: WORDS },
-    { tables, choice, growth },
-  )
+  const subject = { title, time: 'response time', rows: 'request', words: WORDS }
+  const differs = () => tableOf(categories, sides, { choice })
+  return answered(categories.flows, subject, { ...settings, differs })
 }
 
 /** Anomalies of one category and period. */

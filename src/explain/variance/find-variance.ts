@@ -7,12 +7,14 @@ import { defineOptions, number, type OptionsOf, oneOf, readOptions } from '../..
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ecdf } from '../../stats/ecdf.ts'
+import { moments } from '../../stats/moments.ts'
 import { nameOfPeriod, type PeriodName, periodOfName } from '../../traces/period.ts'
 import {
   CategoryVariance,
-  CoMoments,
+  covariation,
+  criticalLatencies,
   type EdgeVariance,
-  requestEdges,
+  edgeTimes,
 } from './category-variance.ts'
 import { type Anomalies, findAnomalies } from './find-anomalies.ts'
 import { findMergedBehaviors, type MergedBehaviors } from './merged-behaviors.ts'
@@ -255,39 +257,31 @@ function localizeVariance(
   period: Period,
 ): CategoryVariance {
   const { edgeClasses } = categories.structure(category)
-  const contributions = edgeClasses.map(() => new CoMoments())
-  const rest = new CoMoments()
-  const latencies = edgeClasses.map(() => new CoMoments())
-  const requests = requestEdges(categories, category, period)
-  for (const { responseTimeUs, weight, criticalUs, criticalCount, latencyUs } of requests) {
-    let restUs = responseTimeUs
-    for (const [number, contribution] of contributions.entries()) {
-      const contributionUs = criticalUs[number] as number
-      restUs -= contributionUs
-      contribution.add(responseTimeUs, contributionUs, weight)
-      if (criticalCount[number] === 0) continue
-      const ownUs = latencyUs[number] as number
-      latencies[number]?.add(ownUs, ownUs, weight)
-    }
-    rest.add(responseTimeUs, restUs, weight)
-  }
+  const times = edgeTimes(categories, category, period)
+  const { responseTimeUs, weights, criticalUs } = times
   const responseTime = categories.responseTimeMoments(category, period)
   const { variance } = responseTime
-  const shareOf = ({ covariance }: CoMoments) => (variance > 0 ? covariance / variance : Number.NaN)
+  const massOf = (counts: readonly number[] | Float64Array | undefined, size: number) =>
+    counts === undefined ? size : sum(counts)
+  const all = massOf(weights, responseTimeUs.length)
+  const shareOf = (us: Float64Array) =>
+    variance > 0 ? covariation(responseTimeUs, us, weights).covariance / variance : Number.NaN
+  const rest = responseTimeUs.map((us, row) => us - sum(criticalUs, (column) => column[row]))
   const edges = edgeClasses.flatMap(({ intoJoin: _, ...ends }, edge): EdgeVariance[] => {
-    const latency = latencies[edge] as CoMoments
-    const { otherMean: meanUs, otherVariance: varianceUs2 } = latency
-    if (latency.count === 0) return []
+    const { timesUs, weights: counts } = criticalLatencies(times, edge)
+    if (timesUs.length === 0) return []
+    const own = moments(timesUs, counts)
+    const mass = massOf(counts, timesUs.length)
     return [
       {
         edge,
         ...ends,
-        requests: Math.round(latency.mass),
-        meanUs,
-        varianceUs2,
-        onCriticalPath: latency.mass / rest.mass,
-        c2: squaredVariation({ ...responseTime, mean: meanUs, variance: varianceUs2 }),
-        share: shareOf(contributions[edge] as CoMoments),
+        requests: Math.round(mass),
+        meanUs: own.mean,
+        varianceUs2: own.variance,
+        onCriticalPath: mass / all,
+        c2: squaredVariation(own),
+        share: shareOf(criticalUs[edge] as Float64Array),
       },
     ]
   })

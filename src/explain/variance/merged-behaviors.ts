@@ -1,12 +1,16 @@
 import { range, sum } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
-import { getOrInsert } from '../../core/entries.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
 import { type PeriodName, periodOfName } from '../../traces/period.ts'
 import { tableOf } from '../parameters/explain.ts'
 import { parameterDifferences } from '../parameters/parameter-table.ts'
-import { type CategoryVariance, type EdgeVariance, requestEdges } from './category-variance.ts'
+import {
+  type CategoryVariance,
+  criticalLatencies,
+  type EdgeVariance,
+  edgeTimes,
+} from './category-variance.ts'
 
 /** Requests of one part of an edge's latencies; with `counts: 'weighted'`, as many as they stand for. */
 export interface Behavior {
@@ -45,10 +49,11 @@ const MIN_TOLD = 0.8
 export function findMergedBehaviors(sources: readonly CategoryVariance[]): MergedBehaviors[] {
   return sources
     .flatMap((source) => {
-      const latencies = criticalLatencies(source)
+      const { categories, category, period } = source
+      const times = edgeTimes(categories as Categories, category, periodOfName(period))
       return source.edges
         .filter(({ share }) => share >= MIN_SHARE)
-        .flatMap((edge) => mergedIn(source, edge, latencies.get(edge.edge)))
+        .flatMap((edge) => mergedIn(source, edge, criticalLatencies(times, edge.edge)))
     })
     .sort((a, b) => b.share - a.share)
 }
@@ -56,9 +61,8 @@ export function findMergedBehaviors(sources: readonly CategoryVariance[]): Merge
 function mergedIn(
   source: CategoryVariance,
   { edge, from, to, occurrence, share }: EdgeVariance,
-  latencies: CriticalLatencies | undefined,
+  latencies: CriticalLatencies,
 ): MergedBehaviors[] {
-  if (latencies === undefined) return []
   const { values, weights } = ascendingSample(latencies.timesUs, latencies.weights)
   const at = modesOf({ values, weights })[1]?.from
   if (at === undefined) return []
@@ -83,11 +87,7 @@ function mergedIn(
   ]
 }
 
-interface CriticalLatencies {
-  readonly requests: number[]
-  readonly timesUs: number[]
-  readonly weights: number[]
-}
+type CriticalLatencies = ReturnType<typeof criticalLatencies>
 
 /** Returns the parameter of the requests that differs most between latencies below `fromUs` and the others. */
 function parameterThatTells(
@@ -99,26 +99,11 @@ function parameterThatTells(
   const positions = range(categories.nodeCount(category))
   const side = { requests, category, label: 0, positions } as const
   const { parameters, rows } = tableOf(categories, [side], {
-    times: { name: '', of: () => Number.NaN },
     choice: { include: [], exclude: [] },
   })
   const isSlower = Uint8Array.from(timesUs, (time) => Number(time >= fromUs))
   const [most] = parameterDifferences(parameters, isSlower, rows.weights)
   return most !== undefined && most.q < ALPHA && most.effect >= MIN_TOLD ? most.column : null
-}
-
-function criticalLatencies({ categories, category, period }: CategoryVariance) {
-  const latencies = new Map<number, CriticalLatencies>()
-  for (const request of requestEdges(categories as Categories, category, periodOfName(period))) {
-    request.criticalCount.forEach((count, edge) => {
-      if (count === 0) return
-      const known = getOrInsert(latencies, edge, () => ({ requests: [], timesUs: [], weights: [] }))
-      known.requests.push(request.request)
-      known.timesUs.push(request.latencyUs[edge] as number)
-      known.weights.push(request.weight)
-    })
-  }
-  return latencies
 }
 
 /** Fewest times that form a mode. */

@@ -208,7 +208,7 @@ describe('tier 2', () => {
   test('shares add up to 1 where requests take different paths, and the note says so', () => {
     const found = varianceOf(forked(200)).category(0)
     expect(found.onePath).toBe(false)
-    expect(found.accounted).toBeCloseTo(1, 9)
+    expect(1 - found.restShare).toBeCloseTo(1, 9)
     expect(found.edges.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 9)
     expect(found.note).toBe(
       'Shares of all parts add up to 100 %. Requests take different critical paths; an edge off the path counts as 0.',
@@ -223,7 +223,7 @@ describe('tier 2', () => {
       Array.from({ length: 20 }, (_, i) => [10 * i]),
     ).map((graph, i) => ({ ...graph, responseTimeUs: 20 * i }))
     const found = varianceOf(graphs).category(0)
-    expect(found.accounted).toBeCloseTo(0.5, 12)
+    expect(1 - found.restShare).toBeCloseTo(0.5, 12)
     expect(found.note).toContain('Shares add up to 50 %, not 1')
   })
 
@@ -267,7 +267,9 @@ describe('covariances', () => {
   test('the edge that makes another vary covaries with it, an unrelated one does not', () => {
     const found = varianceOf(queued(300)).category(0).covariances(0)
     expect(found.edge).toMatchObject({ edge: 0, from: 'start', to: 'queue done' })
-    expect(found.covarying.map(({ to }) => to)).toEqual(['service done'])
+    expect(found.others.filter(({ covaries }) => covaries).map(({ to }) => to)).toEqual([
+      'service done',
+    ])
     expect(found.others[0]?.correlation).toBeGreaterThan(0.99)
     expect(found.others[1]?.covaries).toBe(false)
   })

@@ -93,19 +93,15 @@ describe('plot', () => {
   })
 
   test('large trees are drawn near the root and along the best way, with the number of nodes left out', () => {
-    const side = (late: number) => (i: number) => ({
-      web: { a: (i * 7) % 61, b: (i * 5) % 83, kind: `k${(i * 3 + late * (i % 2)) % 40}` },
-    })
-    const explanation = explained(requests(400, side(0)), requests(400, side(1)), {
-      prune: false,
-      criterion: 'gini',
-    })
-    const drawn = (limit: number) => plot(explanation, 'tree', { question: 'what-differs', limit })
+    const side = (i: number) => ({ web: { a: i % 16 }, storeUs: 100 + 100 * (i % 16) })
+    const explanation = explained(requests(400, side), requests(400, side))
+    const question = 'what-is-slow'
+    const drawn = (limit: number) => plot(explanation, 'tree', { question, limit })
     const few = drawn(3)
     expect(few.description).toMatch(/\d+ nodes further down are not drawn/)
     expect(few.svg().length).toBeLessThan(drawn(500).svg().length)
     expectDrawable(few)
-    expectDrawable(plot(explanation, 'tree', { question: 'what-differs', limit: 500 }))
+    expectDrawable(drawn(500))
   })
 })
 

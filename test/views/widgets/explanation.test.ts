@@ -59,8 +59,7 @@ describe('explore(explanation)', () => {
 describe('an explanation carried into a page', async () => {
   test.each([
     ['made up', mixed()],
-    ['made up, trees not pruned', mixed({ prune: false })],
-    ['made up, by gini', mixed({ criterion: 'gini' })],
+    ['made up, at a level of its own', mixed({ alpha: 0.5 })],
     ['rmw', rmw],
     ['mds-config', await recorded('mds-config')],
   ])('says the same, whatever is taken out: %s', (_, explanation) => {

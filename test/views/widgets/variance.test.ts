@@ -20,10 +20,10 @@ describe('the data', () => {
   test('is tier 2 with shares that add up to 1', () => {
     data.details.forEach(({ rows }, place) => {
       const { category, period } = data.spreads[place] as (typeof data.spreads)[number]
-      const { edges, accounted } = variance.category(category, { period })
+      const { edges, restShare } = variance.category(category, { period })
       const own = rows.filter(({ from }) => from !== '–')
       expect(own.length).toBe(Math.min(20, edges.length))
-      expect(own.at(-1)?.end).toBeCloseTo(accounted, 5)
+      expect(own.at(-1)?.end).toBeCloseTo(1 - restShare, 5)
       expect(rows.at(-1)).toMatchObject({ start: 0, end: 1 })
     })
   })
