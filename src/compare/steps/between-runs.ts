@@ -10,7 +10,13 @@ import {
   moderatedShifts,
 } from '../../stats/moderated-shifts.ts'
 import { largerP, RunSums, runMeasure, runShifts, shareMeasure } from '../../stats/run-shifts.ts'
-import { type CountsTest, compareCounts, inPeriods, unweighted } from './call-counts.ts'
+import {
+  type CountsOptions,
+  type CountsTest,
+  compareCounts,
+  inPeriods,
+  unweighted,
+} from './call-counts.ts'
 import type { ChoiceCounts, TimeBlocks } from './time-blocks.ts'
 
 /**
@@ -57,6 +63,7 @@ function sumsByRun({ before, after }: BlockedStratum, perRun: number, runs: numb
 export function compareChoices(
   counted: readonly { readonly strata: readonly ChoiceCounts[] }[],
   blocks: Omit<TimeBlocks, 'of'>,
+  { lasts = false }: Pick<CountsOptions, 'lasts'> = {},
 ): CountsTest[] {
   const { perRun, runs, pairs } = blocks
   const isWeighted = counted.some(({ strata }) => strata.some(({ spread }) => spread))
@@ -64,7 +71,7 @@ export function compareChoices(
     const worth = counted.map(({ strata }) => ({
       strata: strata.map((stratum) => unweighted(stratum, perRun)),
     }))
-    return compareChoices(worth, blocks).map((test, i) => ({
+    return compareChoices(worth, blocks, { lasts }).map((test, i) => ({
       ...test,
       made: inPeriods(counted[i]!.strata, 'made', perRun),
       chances: inPeriods(counted[i]!.strata, 'chances', perRun),
@@ -74,7 +81,7 @@ export function compareChoices(
   const test = (part: PartOfAfter | null) =>
     compareCounts(
       choices.map(({ strata }) => countsWithin(strata, part)),
-      { perRun, ...(part === null ? { pairs } : { steady: true }) },
+      { perRun, lasts, ...(part === null ? { pairs } : { steady: true }) },
     )
   const tests = testPartsOfAfter(blocks, test)
   if (runs < 2) return tests

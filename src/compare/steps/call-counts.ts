@@ -450,6 +450,11 @@ export interface CountsTest {
 /** Fewest chances taken, or left, for the normal approximation; with fewer, counts are tested exactly. */
 const MIN_EXPECTED = 5
 
+export interface CountsOptions extends StretchOptions {
+  /** Duration of levels; default `false`: none lasts longer than a stretch. */
+  readonly lasts?: 'flicker' | false
+}
+
 /**
  * Tests of many things whether a larger or smaller share of their chances is taken. Null hypothesis: within strata the
  * share is that of before, and drifts as it does within periods. Fisher's exact test for few chances, else Mantel and
@@ -460,10 +465,10 @@ const MIN_EXPECTED = 5
  */
 export function compareCounts(
   all: readonly (readonly ChoiceCounts[])[],
-  { perRun = BLOCKS, pairs = null, steady = false }: StretchOptions = {},
+  { perRun = BLOCKS, pairs = null, steady = false, lasts = false }: CountsOptions = {},
 ): CountsTest[] {
   const sums = all.map((strata) => sumCounts(strata, { perRun, pairs, steady }))
-  const design = designEffects(sums, { lasts: false, ...(steady && { maxShared: 1 }) })
+  const design = designEffects(sums, { lasts, ...(steady && { maxShared: 1 }) })
   return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
     const effect = design.effects[i] as number
     const df = effect ** 2 / ((effect - 1) ** 2 / (design.df[i] as number))
