@@ -1,7 +1,8 @@
 import type { AttributeValue } from '../src/traces/attributes.ts'
 import { type GraphTraces, GraphTracesBuilder } from '../src/traces/graph-traces.ts'
 import { QualityLog } from '../src/traces/quality.ts'
-import type { SpanKind, SpanStatus, SpanTraces } from '../src/traces/span-traces.ts'
+import type { SpanKind, SpanStatus } from '../src/traces/span-columns.ts'
+import type { SpanTraces } from '../src/traces/span-traces.ts'
 import { SpanTracesBuilder } from '../src/traces/span-traces-builder.ts'
 
 /** A trace-point graph; the first node that nothing leads to is its root. */

@@ -1,4 +1,5 @@
 // Over every span of both periods: the loops index with `!`.
+
 import { sum } from 'd3-array'
 import { getOrInsert } from '../core/entries.ts'
 import { FlowdeltaError, nearestName, OptionError, requireStage } from '../core/errors.ts'
@@ -8,13 +9,8 @@ import { indexSpanCalls, type SpanCalls } from '../flows/span-calls.ts'
 import { groupRows } from '../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../traces/growing-columns.ts'
 import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
-import {
-  CLIENT,
-  NO_PARENT,
-  PARENT_MISSING,
-  SERVER,
-  type SpanTraces,
-} from '../traces/span-traces.ts'
+import { CLIENT, NO_PARENT, PARENT_MISSING, SERVER } from '../traces/span-columns.ts'
+import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { CallPaths } from './call-paths.ts'
 

@@ -1,9 +1,11 @@
 // Runs once a span: the loops index with `!`.
+
 import { getOrInsert } from '../core/entries.ts'
 import { TEXT } from '../traces/attributes.ts'
 import { Dictionary } from '../traces/dictionary.ts'
 import { PEERS } from '../traces/outcomes.ts'
-import { CLIENT, NO_PARENT, SpanTraces } from '../traces/span-traces.ts'
+import { CLIENT, NO_PARENT } from '../traces/span-columns.ts'
+import { SpanTraces } from '../traces/span-traces.ts'
 
 /** Attributes that name the target of a call, the surest first: a system, or else a peer. */
 const SAYING = ['db.system.name', 'db.system', ...PEERS]

@@ -1,4 +1,5 @@
 // Runs once a span or message: the loops index with `!`.
+
 import { group, max, range, rollup } from 'd3-array'
 import { getOrInsert } from '../core/entries.ts'
 import { stratifiedShift } from '../stats/hodges-lehmann.ts'
@@ -7,7 +8,8 @@ import { quantile } from '../stats/quantile.ts'
 import { Dictionary } from '../traces/dictionary.ts'
 import { entriesWithin } from '../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../traces/growing-columns.ts'
-import { CONSUMER, PRODUCER, type SpanTraces } from '../traces/span-traces.ts'
+import { CONSUMER, PRODUCER } from '../traces/span-columns.ts'
+import type { SpanTraces } from '../traces/span-traces.ts'
 import { clocksOf } from './clocks/calls-between.ts'
 import type { ClockOffset, ClockOffsets } from './clocks/clock-offsets.ts'
 

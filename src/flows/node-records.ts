@@ -1,9 +1,11 @@
 // Runs once a span, node or edge: the loops index with `!`.
+
 import { rollup } from 'd3-array'
 import { remembered } from '../core/remembered.ts'
 import type { AttributeValue } from '../traces/attributes.ts'
 import type { GraphTraces } from '../traces/graph-traces.ts'
-import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
+import { SPAN_STATUSES } from '../traces/span-columns.ts'
+import type { SpanTraces } from '../traces/span-traces.ts'
 import { statementText } from './flow-logs.ts'
 import type { FlowSet } from './flow-set.ts'
 import { FoldedFlows } from './fold/folded-flows.ts'

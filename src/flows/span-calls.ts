@@ -1,6 +1,8 @@
 // Runs once a span, node or edge: the loops index with `!`.
+
 import { groupRows } from '../traces/group-rows.ts'
-import { CONSUMER, PRODUCER, type SpanTraces } from '../traces/span-traces.ts'
+import { CONSUMER, PRODUCER } from '../traces/span-columns.ts'
+import type { SpanTraces } from '../traces/span-traces.ts'
 import type { SpanClocks } from './clocks/clock-offsets.ts'
 import { phaseOf, type TimeCuts } from './clocks/clock-resolution.ts'
 

@@ -1,5 +1,6 @@
 import { remembered } from '../core/remembered.ts'
-import { NO_PARENT, PARENT_MISSING, type SpanTraces } from './span-traces.ts'
+import { NO_PARENT, PARENT_MISSING } from './span-columns.ts'
+import type { SpanTraces } from './span-traces.ts'
 import type { TraceSet } from './trace-set.ts'
 
 /** Counts traces with missing spans; trace-point graphs have none that could be seen. */

@@ -1,10 +1,11 @@
 // Runs once a span, node or edge: the loops index with `!`.
+
 import { counted } from '../core/words.ts'
 import { Dictionary } from './dictionary.ts'
 import { groupRows } from './group-rows.ts'
 import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
 import { DUPLICATE_SPAN, type QualityLog } from './quality.ts'
-import { CLIENT, NO_PARENT, PARENT_MISSING, SERVER } from './span-traces.ts'
+import { CLIENT, NO_PARENT, PARENT_MISSING, SERVER } from './span-columns.ts'
 
 interface ArrivedSpans extends SpanSides {
   readonly trace: Uint32Array

@@ -27,8 +27,8 @@ import {
   type SpanColumns,
   type SpanKind,
   type SpanStatus,
-  SpanTraces,
-} from './span-traces.ts'
+} from './span-columns.ts'
+import { SpanTraces } from './span-traces.ts'
 
 export interface SpanLink {
   readonly traceId: string

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { loadTraces } from '../../src/traces/load-traces.ts'
-import { NO_PARENT, PARENT_MISSING, SPAN_KINDS } from '../../src/traces/span-traces.ts'
+import { NO_PARENT, PARENT_MISSING, SPAN_KINDS } from '../../src/traces/span-columns.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 
 /** traces, spans, services, roots, orphans, then spans by kind where not all are internal. */

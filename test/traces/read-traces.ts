@@ -8,8 +8,8 @@ import {
   PARENT_MISSING,
   SPAN_KINDS,
   SPAN_STATUSES,
-  type SpanTraces,
-} from '../../src/traces/span-traces.ts'
+} from '../../src/traces/span-columns.ts'
+import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import { SpanTracesBuilder } from '../../src/traces/span-traces-builder.ts'
 
 /** The reader of spans in one format alone. */

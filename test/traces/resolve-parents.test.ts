@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { QualityLog } from '../../src/traces/quality.ts'
-import { NO_PARENT, PARENT_MISSING, type SpanTraces } from '../../src/traces/span-traces.ts'
+import { NO_PARENT, PARENT_MISSING } from '../../src/traces/span-columns.ts'
+import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 
 function span(trace: string, id: string, parent: string | null, more: Partial<SpanSketch> = {}) {

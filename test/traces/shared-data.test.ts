@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { loadTraces } from '../../src/traces/load-traces.ts'
-import { PARENT_MISSING } from '../../src/traces/span-traces.ts'
+import { PARENT_MISSING } from '../../src/traces/span-columns.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 
 interface Window {

@@ -1,5 +1,6 @@
 import type { RandomSource } from '../../src/stats/random.ts'
-import type { SpanKind, SpanTraces } from '../../src/traces/span-traces.ts'
+import type { SpanKind } from '../../src/traces/span-columns.ts'
+import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 
 interface Making {

@@ -6,7 +6,8 @@ import { median } from '../../stats/quantile.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { missingSpans, partTops } from '../../traces/missing-spans.ts'
 import { spansOutsideParents } from '../../traces/note-doubts.ts'
-import { NO_PARENT, type SpanTraces } from '../../traces/span-traces.ts'
+import { NO_PARENT } from '../../traces/span-columns.ts'
+import type { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import {
   type ComparedPeriods,

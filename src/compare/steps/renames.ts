@@ -1,5 +1,6 @@
 // Runs once a request and span of a shape: the loops index with `!`.
 // Runs once a span: the loops index with `!`.
+
 import { greatest, group, rollup, sum } from 'd3-array'
 import { type Named, namedShapes } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
@@ -11,8 +12,8 @@ import { callName, type Operation } from '../../flows/node-labels.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import type { AttributeValue } from '../../traces/attributes.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
-import { SPAN_KINDS } from '../../traces/span-columns.ts'
-import { type SpanTraceColumns, SpanTraces } from '../../traces/span-traces.ts'
+import { SPAN_KINDS, type SpanTraceColumns } from '../../traces/span-columns.ts'
+import { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import {
   MAX_APART,

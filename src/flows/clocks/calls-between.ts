@@ -1,17 +1,12 @@
 // Runs once a span: the loops index with `!`.
+
 import { getOrInsert } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
 import type { Dictionary } from '../../traces/dictionary.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import { gatherColumns, growingColumns, growingUint32 } from '../../traces/growing-columns.ts'
-import {
-  CLIENT,
-  CONSUMER,
-  INTERNAL,
-  PRODUCER,
-  SPAN_STATUSES,
-  type SpanTraces,
-} from '../../traces/span-traces.ts'
+import { CLIENT, CONSUMER, INTERNAL, PRODUCER, SPAN_STATUSES } from '../../traces/span-columns.ts'
+import type { SpanTraces } from '../../traces/span-traces.ts'
 
 /** Attributes that distinguish instances of a service if no host is known, the best first. */
 const INSTANCE_ATTRIBUTES = ['service.instance.id', 'k8s.pod.name', 'container.id', 'host.id']

@@ -1,9 +1,11 @@
 // Runs once for some calls: the loops index with `!`.
+
 import { greatest, mean, range } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { CONSUMER, PRODUCER, type SpanTraces } from '../../traces/span-traces.ts'
+import { CONSUMER, PRODUCER } from '../../traces/span-columns.ts'
+import type { SpanTraces } from '../../traces/span-traces.ts'
 import type { CallsBetween } from './calls-between.ts'
 
 /** A clock, or those of a service, that moved against all others between the periods. */

@@ -1,6 +1,6 @@
 import { bytesOfBase64, hexOf } from '../../core/base64.ts'
 import { VERSION_ATTRIBUTE } from '../attributes.ts'
-import type { SpanKind, SpanStatus } from '../span-traces.ts'
+import type { SpanKind, SpanStatus } from '../span-columns.ts'
 import {
   type AttributeEntry,
   attributeOf,

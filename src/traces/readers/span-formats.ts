@@ -1,7 +1,7 @@
 import { memoized } from '../../core/remembered.ts'
 import { wordsIn } from '../../core/words.ts'
 import { GRPC_FAILURES } from '../outcomes.ts'
-import { SPAN_KINDS, type SpanKind, type SpanStatus } from '../span-traces.ts'
+import { SPAN_KINDS, type SpanKind, type SpanStatus } from '../span-columns.ts'
 import {
   type AttributeEntry,
   isJsonObject,

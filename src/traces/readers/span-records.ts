@@ -1,6 +1,6 @@
 import { OptionError, type Place, TraceFormatError } from '../../core/errors.ts'
 import { counted } from '../../core/words.ts'
-import type { SpanKind, SpanStatus } from '../span-traces.ts'
+import type { SpanKind, SpanStatus } from '../span-columns.ts'
 import { durationBetween, type SpanLink } from '../span-traces-builder.ts'
 import { peek } from '../trace-source.ts'
 import { delimiterOf, readCsvRecords } from './csv-rows.ts'

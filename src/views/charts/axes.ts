@@ -169,15 +169,3 @@ export function shareAlong(
 ): number {
   return isLog ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)
 }
-
-export function roundUp(value: number): number {
-  const power = Math.floor(Math.log10(value) + 1e-9)
-  const found = [1, 2, 5, 10].find((step) => Number(`${step}e${power}`) >= value * (1 - 1e-9))
-  return Number(`${found ?? 10}e${power}`)
-}
-
-export function roundDown(value: number): number {
-  const power = Math.floor(Math.log10(value) + 1e-9)
-  const found = [5, 2, 1].find((step) => Number(`${step}e${power}`) <= value * (1 + 1e-9))
-  return Number(`${found ?? 1}e${power}`)
-}

@@ -141,6 +141,7 @@ interface Panel {
   readonly tooltip: TooltipFields
   /** Whether rows are the data of the whole chart, which other panels draw too. */
   readonly isShared?: boolean
+  readonly under?: readonly SpecPart[]
   readonly over?: readonly SpecPart[]
   readonly width?: number
 }
@@ -186,6 +187,47 @@ function gridFor({ axis, ...rest }: Axis, text: string | undefined): Axis {
   return { ...rest, axis: { grid: text === undefined, ...axis } }
 }
 
+interface Moves extends Panel {
+  readonly from: string
+  readonly fromText?: string
+  readonly toText?: string
+  readonly fromColor?: string
+  readonly hidden?: boolean
+}
+
+export function moves({ rows, axis: given, from, to, fromText, toText, ...look }: Moves): SpecPart {
+  const { tooltip: fields, width = 380, hidden = false, isShared, under = [] } = look
+  const { fromColor = PALETTE.rest } = look
+  const text = fromText ?? toText
+  const axis = gridFor(given, text)
+  const y = rowNames({ hidden, grid: text === undefined })
+  const dot = (field: string, color: SpecPart) => ({
+    mark: { type: 'point', filled: true, size: 70, opacity: 1 },
+    encoding: { x: on(axis, field), y, color, tooltip: tooltip(fields) },
+  })
+  const hasStayed = { test: `datum['${from}'] === datum['${to}']`, value: PALETTE.rest }
+  const beside = (field: string | undefined, at: string, other: string) =>
+    field === undefined
+      ? []
+      : [textBeside({ field, x: on(axis, at), y, leftIf: `datum['${at}'] < datum['${other}']` })]
+  return {
+    width,
+    height: Math.max(1, rows.length) * ROW,
+    ...(!isShared && { data: { values: rows } }),
+    layer: [
+      ...under,
+      {
+        mark: { type: 'rule', color: PALETTE.after, strokeWidth: 2, tooltip: false },
+        encoding: { x: on(axis, from), x2: { field: to }, y },
+      },
+      dot(from, { value: fromColor }),
+      dot(to, { condition: hasStayed, value: PALETTE.after }),
+      ...beside(fromText, from, to),
+      ...beside(toText, to, from),
+    ],
+  }
+}
+
 export interface Curve extends Look {
   readonly points: readonly (readonly [x: number, y: number])[]
   readonly dash?: readonly number[]
@@ -202,16 +244,22 @@ interface Curves {
   readonly interpolate?: 'step-after' | 'linear'
   readonly legend?: SpecPart
   readonly fields: readonly [name: string, x: string, y: string]
+  /** Draw points in the order given, not by x: for steps straight up and down at the ends. */
+  readonly inOrder?: boolean
 }
 
 const CURVES = { width: 560, height: 280 } as const
 const SOLID = [1, 0]
 /** Dash of a curve on another, which shows between. */
 const ON_ANOTHER = [7, 7]
+/** Share of an axis that a line is wide. */
+const LINE = 0.004
 
 export function curves({ curves: given, x, y, fields, ...look }: Curves): SpecPart {
-  const { over = [], under = [], interpolate = 'step-after', legend = {} } = look
-  const below = given.map((curve, i) => given.slice(0, i).find((other) => areSame(curve, other)))
+  const { over = [], under = [], interpolate = 'step-after', legend = {}, inOrder = false } = look
+  const below = given.map((curve, i) =>
+    given.slice(0, i).find((other) => coincide(curve, other, { x, y })),
+  )
   const all = given.map((curve, i) =>
     below[i] === undefined ? curve : { dash: ON_ANOTHER, ...curve },
   )
@@ -224,10 +272,11 @@ export function curves({ curves: given, x, y, fields, ...look }: Curves): SpecPa
   const isBelow = ends.every((value) => alongAxis(y, value) > 0.5)
   const [nameField, xField, yField] = fields
   const values = all.flatMap(({ name, points }) =>
-    points.map(([atX, atY]) => ({
+    points.map(([atX, atY], order) => ({
       [nameField]: name,
       [xField]: atX,
       [yField]: atY,
+      ...(inOrder && { order }),
     })),
   )
   const shown = all.filter(({ points }) => points.length > 0)
@@ -245,6 +294,7 @@ export function curves({ curves: given, x, y, fields, ...look }: Curves): SpecPa
         encoding: {
           x: on(x, xField),
           y: on(y, yField),
+          ...(inOrder && { order: quantity('order') }),
           color: { ...named, scale: { domain, range: shown.map(({ color }) => color) } },
           ...(isDashed && {
             strokeDash: {
@@ -275,8 +325,20 @@ export function curves({ curves: given, x, y, fields, ...look }: Curves): SpecPa
   }
 }
 
-function areSame({ points }: Curve, other: Curve): boolean {
-  return points.length > 0 && JSON.stringify(points) === JSON.stringify(other.points)
+/** Whether two curves are nowhere further apart than a line is wide, to the side or up and down. */
+function coincide(one: Curve, other: Curve, { x, y }: Pick<Curves, 'x' | 'y'>): boolean {
+  if (one.points.length === 0 || other.points.length === 0) return false
+  const placesOf = ({ points }: Curve) =>
+    points.map(([atX, atY]) => [alongAxis(x, atX), alongAxis(y, atY)] as const)
+  const [first, second] = [placesOf(one), placesOf(other)]
+  const isOn = (places: typeof first, under: typeof first) =>
+    places.every(([at, value]) => {
+      const before = under.findLast(([place]) => place <= at - LINE) ?? under[0]
+      const near = under.filter(([place]) => Math.abs(place - at) <= LINE)
+      const values = [before, ...near].map((point) => point?.[1] ?? 0)
+      return value >= Math.min(...values) - LINE && value <= Math.max(...values) + LINE
+    })
+  return isOn(first, second) && isOn(second, first)
 }
 
 export function alongAxis({ domain: [low, high], scale }: Axis, value: number): number {

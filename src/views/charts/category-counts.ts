@@ -3,10 +3,11 @@ import type {
   StructuralLabel,
   StructuralMutations,
 } from '../../compare/mutations/find-structural-mutations.ts'
+import { most } from '../../core/options.ts'
 import { counted, grouped, tooltipText } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { type Axis, countAxis } from './axes.ts'
-import { colorBy, digits, on, quantity, tooltip } from './builders.ts'
+import { type Axis, countAxis, plainAxis } from './axes.ts'
+import { bars, colorBy, digits, distinctTexts, on, quantity, tooltip } from './builders.ts'
 import { defineChart, framedChart, mostDrawn, PALETTE, type SpecPart } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
 
@@ -32,12 +33,18 @@ const LOOKS = [
 export const categoryCountsChart = defineChart(
   {
     limit: mostDrawn(2000, 'points', 'largest change first'),
+    labels: most(8, 'changes', 'Maximum number of changes listed by name beside the points', 0),
   },
-  (structural: StructuralMutations, { limit }) => {
+  (structural: StructuralMutations, { limit, labels }) => {
     const all = categoryPoints(structural)
     const points = all.slice(Math.max(0, all.length - limit))
     const largest = max(all, ({ before, after }) => Math.max(before, after)) ?? 0
+    const named = points
+      .filter(({ kind }) => kind !== KINDS.unchanged)
+      .reverse()
+      .slice(0, labels)
     const left = sum(all.slice(0, all.length - points.length), ({ categories }) => categories)
+    const isFailing = points.some(hasFailed)
     const scatter = {
       width: SIDE,
       height: SIDE,
@@ -47,13 +54,22 @@ export const categoryCountsChart = defineChart(
     return framedChart(
       {
         title: 'Requests per category, before and after',
-        subtitle: subtitle(structural),
+        subtitle: [
+          ...subtitle(structural),
+          isFailing && 'A red outline: some of these requests failed.',
+        ],
         omissions:
           left > 0 &&
           `Leaves out ${counted(left, 'category', 'categories')} with the smallest changes.`,
         width: SIDE + 290,
       },
-      scatter,
+      named.length === 0
+        ? scatter
+        : {
+            hconcat: [scatter, changes(named)],
+            spacing: 12,
+            resolve: { scale: { color: 'independent', shape: 'independent' } },
+          },
     )
   },
 )
@@ -82,6 +98,10 @@ function pointOf(structural: StructuralMutations, together: readonly number[]) {
     change: digits(changeOf[first] ?? 0),
     kind: KINDS[structural.label(first)],
     categories: together.length,
+    ...(categories.flows.outcomes && {
+      failedBefore: sum(together, (category) => categories.failed(category, BEFORE)),
+      failedAfter: sum(together, (category) => categories.failed(category, AFTER)),
+    }),
     ids: `${named.join(', ')}${more}`,
     root: tooltipText(`${roots.join(', ')}${more}`),
   }
@@ -144,8 +164,10 @@ function dots(points: readonly CategoryPoint[], largest: number): SpecPart {
   const shapes = domain.map((kind) => LOOKS.find(({ name }) => name === kind)?.shape)
   return {
     data: { values: points },
-    mark: { type: 'point', filled: true, opacity: 0.85, stroke: 'white', strokeWidth: 0.5 },
+    mark: { type: 'point', filled: true, opacity: 0.85 },
     encoding: {
+      stroke: { condition: { test: FAILED, value: PALETTE.change }, value: 'white' },
+      strokeWidth: { condition: { test: FAILED, value: 2 }, value: 0.5 },
       x: on(countAxis(largest, 'requests before'), 'before'),
       y: on(countAxis(largest, 'requests after'), 'after'),
       color,
@@ -178,7 +200,45 @@ function dots(points: readonly CategoryPoint[], largest: number): SpecPart {
         'requests after': ['after', ',d'],
         change: ['change', '+,~r'],
         kind: 'kind',
+        ...(points.some(hasFailed) && {
+          'failed before': ['failedBefore', ',d'],
+          'failed after': ['failedAfter', ',d'],
+        }),
       }),
     },
+  }
+}
+
+const FAILED = 'datum.failedBefore + datum.failedAfter > 0'
+
+function hasFailed({ failedBefore = 0, failedAfter = 0 }: CategoryPoint): boolean {
+  return failedBefore + failedAfter > 0
+}
+
+function changes(named: readonly CategoryPoint[]): SpecPart {
+  const labels = distinctTexts(named, 30, ({ root, ids }) => `${root} (${ids})`)
+  const rows = named.map((point, i) => ({
+    ...point,
+    label: labels[i] as string,
+    text: `${point.change > 0 ? '+' : '−'}${grouped(Math.abs(point.change))}`,
+  }))
+  const ends = rows.map(({ change }) => change)
+  const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)]
+  const room = (high - low) * 0.75
+  return {
+    ...bars({
+      rows,
+      axis: plainAxis([low < 0 ? low - room : 0, high > 0 ? high + room : 0], {
+        title: 'change in requests',
+        tickCount: 4,
+        labelExpr: "datum.value === 0 ? '0' : format(datum.value, '~s')",
+      }),
+      to: 'change',
+      text: 'text',
+      color: colorBy(LOOKS, rows, { legend: null }),
+      tooltip: { root: 'root', category: 'ids', change: ['change', '+,~r'], kind: 'kind' },
+      width: 155,
+    }),
+    title: { text: 'Largest changes', anchor: 'start', fontSize: 12, fontWeight: 'normal' },
   }
 }

@@ -12,7 +12,7 @@ import { type FoldedFlows, foldedSizes } from '../../flows/fold/folded-flows.ts'
 import { requireCount } from '../../stats/require-option.ts'
 import { SIZE_SCALE } from '../page/palette.ts'
 import { type Axis, logAxis, shareAxis } from './axes.ts'
-import { bars, curves, digits, distinctTexts, on, rowNames, ruleAt, tooltip } from './builders.ts'
+import { curves, digits, distinctTexts, moves, on, ruleAt, tooltip } from './builders.ts'
 import { defineChart, framedChart, mostDrawn, PALETTE, type SpecPart } from './chart-frame.ts'
 
 /**
@@ -79,16 +79,14 @@ type Measure = 'categories' | 'perCategory' | 'testable'
 function panel(rows: Rows, measure: Measure, axis: Axis): SpecPart {
   const [now] = rows
   const line = { color: PALETTE.rest, strokeDash: [4, 3] }
-  return bars({
+  return moves({
     rows,
     axis,
     isShared: true,
-    over: now === undefined ? [] : [ruleAt(now[measure], line)],
+    under: now === undefined ? [] : [ruleAt(now[measure], line)],
     from: `${measure}Now`,
     to: measure,
-    text: `${measure}Text`,
-    color: { value: PALETTE.after },
-    y: rowNames({ hidden: measure !== 'categories' }),
+    toText: `${measure}Text`,
     tooltip: {
       remedy: 'label',
       'in code': 'code',
@@ -98,6 +96,7 @@ function panel(rows: Rows, measure: Measure, axis: Axis): SpecPart {
       'median C²': 'spread',
     },
     width: 210,
+    hidden: measure !== 'categories',
   })
 }
 
@@ -127,7 +126,8 @@ export const foldedSizesChart = defineChart(
       folded: digits(foldedMean),
       recordedText: shortNumber(nodesMean),
       foldedText: shortNumber(foldedMean),
-      change: `${shortNumber(nodesMean)} → ${shortNumber(foldedMean)}`,
+      // Beside the dot; nothing where both are the same.
+      foldedLabel: nodesMean === foldedMean ? '' : shortNumber(foldedMean),
     }))
     const sizes = rows.flatMap(({ recorded, folded }) => [recorded, folded])
     const low = Math.min(...sizes, 10)
@@ -137,7 +137,7 @@ export const foldedSizesChart = defineChart(
         title: 'Nodes of flows, as recorded and folded',
         none: largest === undefined && 'There are no requests.',
         subtitle: [
-          'Bars go from the mean as recorded to that of folded flows, with repetitions drawn once.',
+          'Gray: mean as recorded. Blue: folded, with repetitions drawn once.',
           `Largest: ${labels[0]}, ${largest?.recordedText} nodes, folded ${largest?.foldedText}.`,
         ],
         omissions:
@@ -145,13 +145,13 @@ export const foldedSizesChart = defineChart(
           `Leaves out ${counted(all.length - rows.length, 'smaller kind')}.`,
         width: 660,
       },
-      bars({
+      moves({
         rows,
         axis: logAxis([low / 1.6, Math.max(...sizes, 10 * low) * 2], 'nodes'),
         from: 'recorded',
         to: 'folded',
-        text: 'change',
-        color: { value: PALETTE.after },
+        fromText: 'recordedText',
+        toText: 'foldedLabel',
         tooltip: {
           'kind of flow': 'name',
           requests: 'requests',

@@ -1,7 +1,7 @@
 import type { HostClass, HostClasses } from '../../compare/hosts/host-classes.ts'
 import { count } from '../../core/options.ts'
 import { counted, percent, pValue, tooltipText } from '../../core/words.ts'
-import { colorBy, distinctTexts, matrix, type Row } from './builders.ts'
+import { colorBy, distinctTexts, matrix, type Row, textBeside } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
 const SIDE = 420
@@ -90,7 +90,7 @@ export const hostClassesChart = defineChart(
           'corrected p': 'chance',
           'apart, of the mean': 'effect',
         },
-        over: (x, y) => frames(blocks, { labels, x, y, cell }),
+        over: (x, y) => frames(classes, blocks, { labels, x, y, cell }),
       }),
     )
   },
@@ -161,34 +161,49 @@ interface Frames {
   readonly cell: number
 }
 
-/** Draws a frame around the hosts of each class. */
+/** Draws a frame around the hosts of each class, and its name beside them. */
 function frames(
+  classes: readonly HostClass[],
   blocks: readonly (readonly string[])[],
   { labels, x, y, cell }: Frames,
 ): SpecPart[] {
-  let next = 0
-  const values = blocks.map(({ length }) => {
-    const first = labels[next] as string
+  let [next, namedAt] = [0, Number.NEGATIVE_INFINITY]
+  const names = distinctTexts(classes, 28, ({ name }) => name)
+  const values = blocks.map(({ length }, i) => {
+    const [first, last] = [labels[next] as string, labels[next + length - 1] as string]
+    const middle = labels[next + ((length - 1) >> 1)] as string
     next += length
-    return { first, last: labels[next - 1] as string }
+    const at = (next - length / 2) * cell
+    // Names of thin classes would stand on one another.
+    const isNamed = at - namedAt >= MIN_NAMED_CELL
+    if (isNamed) namedAt = at
+    const slowness = slownessWords(classes[i] as HostClass)
+    // A class of one host is called as its row is.
+    const own =
+      length === 1 && cell >= MIN_NAMED_CELL ? slowness.slice(2) : `${names[i]}${slowness}`
+    const name = isNamed ? own : ''
+    return { first, middle, last, name }
   })
   const from = { field: 'first', bandPosition: 0 }
-  return [
-    {
-      data: { values },
-      mark: {
-        type: 'rect',
-        filled: false,
-        stroke: PALETTE.text,
-        strokeWidth: cell < 8 ? 1 : 1.5,
-        tooltip: false,
-      },
-      encoding: {
-        x: { ...x, ...from },
-        x2: { field: 'last', bandPosition: 1 },
-        y: { ...y, ...from },
-        y2: { field: 'last', bandPosition: 1 },
-      },
+  const frame = {
+    data: { values },
+    mark: {
+      type: 'rect',
+      filled: false,
+      stroke: PALETTE.text,
+      strokeWidth: cell < 8 ? 1 : 1.5,
+      tooltip: false,
     },
-  ]
+    encoding: {
+      x: { ...x, ...from },
+      x2: { field: 'last', bandPosition: 1 },
+      y: { ...y, ...from },
+      y2: { field: 'last', bandPosition: 1 },
+    },
+  }
+  const named = {
+    data: { values },
+    ...textBeside({ field: 'name', x: { value: 'width' }, y: { ...y, field: 'middle' } }),
+  }
+  return [frame, named]
 }

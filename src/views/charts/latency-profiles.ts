@@ -1,22 +1,22 @@
 import { max, min, sum } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
-import { custom, defineOptions, type OptionsOf, text } from '../../core/options.ts'
+import { custom, defineOptions, type OptionsOf, oneOf, text } from '../../core/options.ts'
 import { formatDuration, percent, tooltipText } from '../../core/words.ts'
+import { binCount, logBins } from '../../stats/log-bins.ts'
 import { ExecutionModels } from '../../whatif/models/execution-models.ts'
-import {
-  LatencyProfile,
-  type ProfileQuantiles,
-  profileOf,
-  profileQuantiles,
-} from '../../whatif/recompute/latency-profile.ts'
+import { LatencyProfile, profileOf } from '../../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../whatif/recompute/request-model.ts'
 import type { ScenarioProfile } from '../../whatif/scenarios/apply-scenario.ts'
-import { logDurationAxis, shareAxis } from './axes.ts'
+import { type Axis, logDurationAxis, shareAxis } from './axes.ts'
 import { type Curve, curves, digits, distinctTexts, quantity, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 import { type Point, profileSteps } from './ecdf-curves.ts'
 
 const LATENCY_PROFILES_CHART_OPTIONS = defineOptions({
+  as: oneOf(['ecdf', 'density'], {
+    default: 'ecdf',
+    sentence: 'Share of requests that took no longer, or share in each of equally wide bins',
+  }),
   target: custom<LatencyProfile | null>({
     default: null,
     expected: 'a LatencyProfile, or null',
@@ -29,19 +29,13 @@ export type LatencyProfilesChartOptions = OptionsOf<typeof LATENCY_PROFILES_CHAR
 
 const short = (value: number) => digits(value, 5)
 
-export interface LatencyCurve extends Omit<Curve, 'points'> {
+interface LatencyCurve extends Omit<Curve, 'points'> {
   readonly profile: LatencyProfile
-  /** Default: those of the profile. */
-  readonly facts?: ProfileQuantiles
 }
 
 const MAX_NAME_LENGTH = 76
 const MAX_STEPS = 300
-const QUANTILES = [
-  [0.5, 'p50Us'],
-  [0.9, 'p90Us'],
-  [0.99, 'p99Us'],
-] as const
+const QUANTILES = [0.5, 0.9, 0.99] as const
 const SCENARIO_LOOKS = [
   { color: PALETTE.text, dash: [6, 3] },
   { color: PALETTE.change, dash: [2, 2] },
@@ -61,6 +55,12 @@ export const latencyProfilesChart = defineChart(
         : scenarioCurves('before' in profiles ? [profiles] : profiles, options)
     const names = distinctTexts(drawn, MAX_NAME_LENGTH, ({ name }) => name)
     const all = drawn.map((curve, i) => ({ ...curve, name: names[i] as string }))
+    const range = positiveRange(all.map(({ profile }) => profile))
+    const x = logDurationAxis({
+      lowUs: range[0] / 1.1,
+      highUs: range[1] * 1.1,
+      title: 'response time',
+    })
     return framedChart(
       {
         title:
@@ -71,7 +71,7 @@ export const latencyProfilesChart = defineChart(
         omissions: zeros(all),
         width: 620,
       },
-      ecdfView(all),
+      options.as === 'ecdf' ? ecdfView(all, x) : densityView(all, x, range),
     )
   },
 )
@@ -119,7 +119,7 @@ function positiveRange(profiles: readonly LatencyProfile[]): readonly [number, n
 
 function quantiles({ name, profile }: LatencyCurve): string {
   // A line must not end within one of them.
-  const texts = QUANTILES.map(([q]) =>
+  const texts = QUANTILES.map((q) =>
     `p${q * 100} ${formatDuration(profile.quantile(q))}`.replaceAll(' ', '\u00a0'),
   )
   return `${name}: ${texts.join(', ')}.`
@@ -133,25 +133,22 @@ function zeros(all: readonly LatencyCurve[]): string | false {
   return shares.length > 0 && `Requests of 0 µs (${shares.join(', ')}) are at the left end.`
 }
 
-/** Draws shares of requests that took no longer, each quantile marked. */
-export function ecdfView(all: readonly LatencyCurve[], over: readonly SpecPart[] = []): SpecPart {
-  const [lowUs, highUs] = positiveRange(all.map(({ profile }) => profile))
-  const x = logDurationAxis({ lowUs: lowUs / 1.1, highUs: highUs * 1.1, title: 'response time' })
+function ecdfView(all: readonly LatencyCurve[], x: Axis): SpecPart {
   const [low, high] = x.domain
-  const marks = all.flatMap(({ name, profile, facts = profileQuantiles(profile) }) =>
-    QUANTILES.map(([q, fact]) => ({
+  const marks = all.flatMap(({ name, profile }) =>
+    QUANTILES.map((q) => ({
       profile: name,
-      timeUs: short(Math.max(low, facts[fact])),
+      timeUs: short(Math.max(low, profile.quantile(q))),
       share: q,
       measure: `p${q * 100}`,
-      time: formatDuration(facts[fact]),
+      time: formatDuration(profile.quantile(q)),
       full: tooltipText(name),
     })),
   )
   return curves({
     x,
     y: shareAxis('share of requests that took no longer'),
-    curves: all.map(({ profile, facts: _, ...look }) => ({
+    curves: all.map(({ profile, ...look }) => ({
       ...look,
       points: [
         [low, 0],
@@ -172,9 +169,38 @@ export function ecdfView(all: readonly LatencyCurve[], over: readonly SpecPart[]
           tooltip: tooltip({ profile: 'full', quantile: 'measure', 'response time': 'time' }),
         },
       },
-      ...over,
     ],
     legend: { columns: 1 },
     fields: ['profile', 'timeUs', 'share'],
+  })
+}
+
+function densityView(
+  all: readonly LatencyCurve[],
+  x: Axis,
+  [lowUs, highUs]: readonly [number, number],
+): SpecPart {
+  const size = Math.min(...all.map(({ profile }) => profile.latencyUs.length))
+  const bins = logBins(lowUs, highUs, binCount(size))
+  const { axis } = shareAxis(`share of requests in each of ${bins.count} bins`)
+  return curves({
+    x,
+    y: {
+      domain: [0, 1],
+      scale: { zero: true },
+      axis: { title: axis['title'], tickCount: 5, labelExpr: axis['labelExpr'] },
+    },
+    curves: all.map(({ profile, ...look }) => {
+      const shares = Array.from(profile.histogram(bins), (each) => short(each / profile.requests))
+      const steps = shares.map((share, bin): Point => [short(bins.edges[bin] ?? lowUs), share])
+      const ends: Point[] = [
+        [short(highUs), shares.at(-1) ?? 0],
+        [short(highUs), 0],
+      ]
+      return { ...look, points: [[short(lowUs), 0], ...steps, ...ends] }
+    }),
+    legend: { columns: 1 },
+    fields: ['profile', 'timeUs', 'share'],
+    inOrder: true,
   })
 }

@@ -1,11 +1,17 @@
-import { rollup, sum } from 'd3-array'
+import { group, range, rollup, sum } from 'd3-array'
 import type { Moves, Stream } from '../../compare/precursors/moves.ts'
-import { signedAmount, TIME } from '../../core/quantity.ts'
-import { counted, percent, shortText, tooltipText } from '../../core/words.ts'
-import { durationAxisWithRoom } from './axes.ts'
-import { bars, colorBy, distinctTexts } from './builders.ts'
-import { defineChart, framedChart, mostDrawn, PALETTE } from './chart-frame.ts'
+import { signedAmount } from '../../core/quantity.ts'
+import { counted, grouped, percent, shortText, tooltipText } from '../../core/words.ts'
+import { colorBy, textBeside, tooltip } from './builders.ts'
+import { defineChart, framedChart, mostDrawn, PALETTE, type SpecPart } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
+
+const WIDTH = 380
+const ROW_HEIGHT = 34
+/** Space between two categories, as a share of all requests that are drawn. */
+const GAP = 0.08
+/** Points on each edge of a band. */
+const POINTS = 21
 
 const LOOKS = [
   { name: 'takes longer', color: PALETTE.change },
@@ -14,24 +20,28 @@ const LOOKS = [
 
 type Move = Stream & { readonly from: number; readonly to: number }
 
-/** Draws the moves of requests between categories: a bar is the contribution of one to the total of response times. */
+/**
+ * Draws the moves of requests between categories: the width of a band is its number of requests, and a label gives its
+ * contribution to the total of response times.
+ */
 export const movesChart = defineChart(
   { limit: mostDrawn(12, 'streams', 'largest change of time first') },
   ({ streams, precursors, totalUs }: Moves, { limit }) => {
-    const { quantity: of } = precursors.structural.categories.flows
+    const { categories } = precursors.structural
+    const { quantity } = categories.flows
     const all = streams.filter((stream): stream is Move => stream.kind === 'moves')
     const shown = all.slice(0, limit)
     const names = namesOf(precursors, shown)
-    const labels = distinctTexts(shown, 84, ({ from, to }) => `${names(from)} → ${names(to)}`)
-    const rows = shown.map((move, i) => ({
-      label: labels[i] as string,
+    const bands = placed(shown)
+    const rows = bands.map(({ move, left, right }) => ({
       kind: LOOKS[move.addedUs < 0 ? 1 : 0]?.name ?? '',
-      addedUs: move.addedUs,
-      amount: signedAmount(move.addedUs, of),
+      amount: signedAmount(move.addedUs, quantity),
       from: names(move.from),
       to: names(move.to),
       requests: Number(move.requests.toPrecision(4)),
-      text: `${signedAmount(move.addedUs, of)}, ${counted(Math.round(move.requests), 'request')}`,
+      middle: (left.low + left.high) / 2,
+      left,
+      right,
     }))
     const addedUs = sum(all, (move) => move.addedUs)
     return framedChart(
@@ -39,32 +49,138 @@ export const movesChart = defineChart(
         title: 'Where requests went',
         none: all.length === 0 && 'No requests moved from one category to another.',
         subtitle: [
-          `${counted(Math.round(sum(all, ({ requests }) => requests)), 'request')} moved to another category: ${signedAmount(addedUs, of)} in total, ${percent(addedUs / totalUs)} of the change.`,
-          'Each bar is what a move adds. Names show a step that the other categories lack.',
+          `${counted(Math.round(sum(all, ({ requests }) => requests)), 'request')} moved to another category: ${signedAmount(addedUs, quantity)} in total, ${percent(addedUs / totalUs)} of the change.`,
+          'Left: before, right: after. Width of bands: number of requests. Names show a step that the other categories lack.',
         ],
         omissions: all.length > limit && `Leaves out ${counted(all.length - limit, 'stream')}.`,
-        width: 760,
+        width: WIDTH + 440,
       },
-      bars({
-        rows,
-        axis: durationAxisWithRoom(
-          rows.map((row) => row.addedUs),
-          { title: `adds to all ${of === TIME ? 'response times' : 'requests'}`, of, ticks: 4 },
-        ),
-        to: 'addedUs',
-        text: 'text',
-        width: 300,
-        color: colorBy(LOOKS, rows),
-        tooltip: {
-          before: 'from',
-          after: 'to',
-          requests: ['requests', ',~r'],
-          'adds in total': 'amount',
-        },
-      }),
+      viewOf(rows, bands, names),
     )
   },
 )
+
+interface Extent {
+  readonly low: number
+  readonly high: number
+}
+
+/** Stacks the bands of each category on both sides, in the order of their sizes. */
+function placed(moves: readonly Move[]) {
+  const gap = GAP * sum(moves, ({ requests }) => requests)
+  const extents = (side: 'from' | 'to', byOther: readonly Move[]) => {
+    const places = new Map<Move, Extent>()
+    let at = 0
+    for (const own of group(byOther, (move) => move[side]).values()) {
+      for (const move of own) {
+        places.set(move, { low: at, high: at + move.requests })
+        at += move.requests
+      }
+      at += gap
+    }
+    const height = at - gap
+    return { places, height }
+  }
+  const left = extents('from', moves)
+  const right = extents('to', [...left.places.keys()])
+  const most = Math.max(left.height, right.height)
+  const within = ({ places, height }: typeof left, move: Move): Extent => {
+    const { low, high } = places.get(move) as Extent
+    const start = (most - height) / 2
+    return { low: start + low, high: start + high }
+  }
+  return moves.map((move) => ({ move, left: within(left, move), right: within(right, move) }))
+}
+
+type Bands = ReturnType<typeof placed>
+
+/** Least height of a gap, so that names of thin bands stand apart. */
+const LINE = 16
+/** Bands that are less high have their amount in the tooltip alone, in pixels. */
+const LETTERS = 11
+
+function viewOf(
+  rows: readonly { readonly left: Extent; readonly right: Extent; readonly kind: string }[],
+  bands: Bands,
+  names: (category: number) => string,
+): SpecPart {
+  const values = rows.flatMap(({ left, right, ...row }, band) =>
+    range(POINTS).map((point) => {
+      const x = point / (POINTS - 1)
+      const part = x * x * (3 - 2 * x)
+      const between = (a: number, b: number) => a + part * (b - a)
+      const low = between(left.low, right.low)
+      return { ...row, band, x, low, high: between(left.high, right.high) }
+    }),
+  )
+  const ends = (['from', 'to'] as const).flatMap((side) => {
+    const extent = ({ left, right }: Bands[number]) => (side === 'from' ? left : right)
+    const nodes = rollup(
+      bands,
+      (own) => ({
+        low: Math.min(...own.map((band) => extent(band).low)),
+        high: Math.max(...own.map((band) => extent(band).high)),
+        requests: sum(own, ({ move }) => move.requests),
+      }),
+      ({ move }) => move[side],
+    )
+    return Array.from(nodes, ([category, { low, high, requests }]) => ({
+      x: side === 'from' ? 0 : 1,
+      low,
+      high,
+      middle: (low + high) / 2,
+      name: `${names(category)} (${grouped(Math.round(requests))})`,
+    }))
+  })
+  const x = { field: 'x', type: 'quantitative', axis: null, scale: { domain: [0, 1] } }
+  const y = (field: string) => ({
+    field,
+    type: 'quantitative',
+    axis: null,
+    scale: { reverse: true, zero: false },
+  })
+  const highest = Math.max(...ends.map((end) => end.high))
+  const gap = GAP * sum(bands, ({ move }) => move.requests)
+  const height = Math.max(ROW_HEIGHT * 3, (LINE * highest) / gap)
+  const pixels = height / highest
+  const hasRoom = ({ low, high }: Extent) => pixels * (high - low) >= LETTERS
+  return {
+    width: WIDTH,
+    height,
+    layer: [
+      {
+        data: { values },
+        mark: { type: 'area', opacity: 0.4 },
+        encoding: {
+          x,
+          y: y('low'),
+          y2: { field: 'high' },
+          detail: { field: 'band', type: 'nominal' },
+          color: colorBy(LOOKS, values),
+          tooltip: tooltip({
+            before: 'from',
+            after: 'to',
+            requests: ['requests', ',~r'],
+            'adds in total': 'amount',
+          }),
+        },
+      },
+      {
+        data: { values: ends },
+        mark: { type: 'bar', width: 6, color: PALETTE.rest, tooltip: false },
+        encoding: { x, y: y('low'), y2: { field: 'high' } },
+      },
+      {
+        data: { values: ends },
+        ...textBeside({ x, y: y('middle'), field: 'name', leftIf: 'datum.x === 0' }),
+      },
+      {
+        data: { values: values.filter((row) => row.x === 0 && hasRoom(row)) },
+        ...textBeside({ x, y: y('middle'), field: 'amount' }),
+      },
+    ],
+  }
+}
 
 const MAX_NAME = 44
 

@@ -1,4 +1,4 @@
-import { extent, sort, sum } from 'd3-array'
+import { sort, sum } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import { optionalWord } from '../../core/options.ts'
 import { counted, grouped, percent, pValue, shortText, tooltipText } from '../../core/words.ts'
@@ -12,6 +12,7 @@ import {
   type ParameterDifference,
   parameterDifferences,
 } from '../../explain/parameters/parameter-table.ts'
+import { quantile } from '../../stats/quantile.ts'
 import { logAxis, movedAlong, plainAxis, shareAlong, shareAxis } from './axes.ts'
 import { colorBy, distinctTexts, on, panelTitle, rowNames, tooltip } from './builders.ts'
 import {
@@ -43,12 +44,16 @@ type ParameterShares =
         readonly shares: SharePair
       }[]
       readonly isLog: boolean
+      /** Whether the first and the last bin also have all that lies beyond them. */
+      readonly isClipped: readonly [low: boolean, high: boolean]
       readonly missing: SharePair
     }
 
 /** Most values of numbers that are shown value by value. */
 const FEW_VALUES = 6
 const BINS = 24
+/** Share of a group at the ends that does not stretch the axis. */
+const TAIL = 0.01
 /** Bins are equal in ratio where the largest value is this many times the smallest. */
 const WIDE = 100
 
@@ -141,17 +146,30 @@ function binnedShares(
   rows: GroupedRows,
   share: (pair: SharePair) => SharePair,
 ): ParameterShares {
-  const known = values.filter((value) => !Number.isNaN(value))
-  const [low, high] = extent(known) as [number, number]
-  const span = { low, high, isLog: low > 0 && high / low > WIDE }
-  const codes = Int32Array.from(values, (value) =>
-    Number.isNaN(value) ? -1 : Math.min(BINS - 1, Math.floor(shareAlong(span, value) * BINS)),
+  const groups = [0, 1].map((label) =>
+    values.filter((value, row) => rows.labels[row] === label && !Number.isNaN(value)).sort(),
   )
-  const { counts, missing } = countCodes(codes, rows, BINS)
+  const some = groups.filter(({ length }) => length > 0)
+  const least = Math.min(...some.map((group) => group[0] as number))
+  const most = Math.max(...some.map((group) => group.at(-1) as number))
+  const inner = [
+    Math.min(...some.map((group) => quantile(group, TAIL))),
+    Math.max(...some.map((group) => quantile(group, 1 - TAIL))),
+  ] as const
+  // Where nearly all values are one, the tails are all there is to see.
+  const [low, high] = inner[0] < inner[1] ? inner : ([least, most] as const)
+  const isLog = low > 0 && high / low > WIDE
+  const span = { low, high, isLog }
   const edge = (at: number) => (at === BINS ? high : movedAlong(span, low, at / BINS))
+  const codes = Int32Array.from(values, (value) => {
+    if (Number.isNaN(value)) return -1
+    return value <= low ? 0 : Math.min(BINS - 1, Math.floor(shareAlong(span, value) * BINS))
+  })
+  const { counts, missing } = countCodes(codes, rows, BINS)
   return {
     kind: 'histogram',
-    isLog: span.isLog,
+    isLog,
+    isClipped: [least < low, most > high],
     bins: counts.map((pair, at) => ({ from: edge(at), to: edge(at + 1), shares: share(pair) })),
     missing: share(missing),
   }
@@ -282,7 +300,7 @@ function valueBars(values: readonly ValueShares[], names: readonly string[], par
 }
 
 function histogram(
-  { bins, isLog }: Extract<ParameterShares, { kind: 'histogram' }>,
+  { bins, isLog, isClipped }: Extract<ParameterShares, { kind: 'histogram' }>,
   names: readonly string[],
   parameter: string,
 ) {
@@ -304,6 +322,7 @@ function histogram(
     ),
   )
   const [low, high] = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 1]
+  const clipped = isClipped.some((is) => is) ? 'the outer bins hold all beyond them' : null
   const axis = isLog
     ? logAxis([low, high], null)
     : plainAxis([low, high], { tickCount: 5, format: ',~r' })
@@ -314,7 +333,7 @@ function histogram(
     data: { values: rows },
     mark: { type: 'rect', stroke: 'white', strokeWidth: 0.5 },
     encoding: {
-      x: on({ ...axis, axis: { ...axis.axis, title: null, grid: false } }, 'from'),
+      x: on({ ...axis, axis: { ...axis.axis, title: clipped, grid: false } }, 'from'),
       x2: { field: 'to' },
       y: {
         field: 'amount',

@@ -34,7 +34,7 @@ import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import type { SamplePair } from '../../stats/two-sample.ts'
 import { type Axis, durationAxis, shareAxis } from './axes.ts'
-import { curves, quantity, tooltip } from './builders.ts'
+import { alongAxis, curves, quantity, tooltip } from './builders.ts'
 import { defineChart, framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { shareAt, stepsBetween } from './ecdf-curves.ts'
 import { rootName } from './node-names.ts'
@@ -52,31 +52,21 @@ export const CATEGORY_OPTION = optionalNumber(
  */
 export const responseTimesChart = defineChart(
   { category: CATEGORY_OPTION },
-  (responseTime: ResponseTimeMutations, { category }) =>
-    categoryTimesChart(responseTime, category ?? tellingCategory(responseTime)),
+  (responseTime: ResponseTimeMutations, { category: asked }) => {
+    const category = asked ?? tellingCategory(responseTime)
+    const { categories } = responseTime
+    const of = categories.flows.quantity
+    return gapChart(responseTime, {
+      title: `${of === TIME ? 'Response times' : of.name} of ${rootName(categories, category, 100)} (category ${category})`,
+      amounts: amountsName(of),
+      ended: 'had finished',
+      counted: 'request',
+      quantity: of,
+      test: responseTime.test(category),
+      times: categories.samples(category),
+    })
+  },
 )
-
-/** Draws the response times of a category, or beside those before of another one that its requests were in. */
-export function categoryTimesChart(
-  responseTime: ResponseTimeMutations,
-  category: number,
-  origin = category,
-) {
-  const { categories } = responseTime
-  const of = categories.flows.quantity
-  const isOwn = origin === category
-  const was = isOwn ? '' : `, before in category ${origin}`
-  return gapChart(isOwn ? responseTime : null, {
-    title: `${of === TIME ? 'Response times' : of.name} of ${rootName(categories, category, 100)} (category ${category}${was})`,
-    amounts: amountsName(of),
-    ended: 'had finished',
-    counted: 'request',
-    quantity: of,
-    test: isOwn ? responseTime.test(category) : null,
-    untested: '.',
-    times: categories.samples(category, { category: origin, period: BEFORE }),
-  })
-}
 
 /**
  * Draws the times of one edge of a category as cumulative shares, before and after; of folded flows
@@ -240,7 +230,7 @@ function gapChart(responseTime: ResponseTimeMutations | null, of: Distributions)
         { name: 'before', color: PALETTE.before, points: stepsBetween(before, x.domain) },
         { name: 'after', color: PALETTE.after, points: stepsBetween(after, x.domain) },
       ],
-      over: gap === false ? [] : gapMark(gap, quantity),
+      over: gap === false ? [] : gapMark(gap, x, quantity),
       fields: ['period', 'timeUs', 'share'],
     }),
   )
@@ -248,7 +238,8 @@ function gapChart(responseTime: ResponseTimeMutations | null, of: Distributions)
 
 function gapOf(of: Distributions, test: FamilyTest, curves: readonly [Ecdf, Ecdf]): Gap {
   const [before, after] = curves.map((curve) => shareAt(curve, test.location)) as [number, number]
-  return { ...of, test, before, after }
+  const crossings = curves.map((curve) => quantileOf(curve, (before + after) / 2))
+  return { ...of, test, before, after, crossings }
 }
 
 function quantileOf({ x, y }: Ecdf, part = 0.5): number {
@@ -265,6 +256,8 @@ interface Gap extends Pick<Distributions, 'ended' | 'counted'> {
   readonly test: FamilyTest
   readonly before: number
   readonly after: number
+  /** Times at which the curves are half-way between the two shares. */
+  readonly crossings: readonly number[]
 }
 
 function timeAxis(
@@ -305,32 +298,71 @@ function verdict(test: FamilyTest, { options }: ResponseTimeMutations): string {
   return `${testText(options.test, test)}${q}; ${says} at the ${level} level; ${sizes}.`
 }
 
-function gapMark({ test, before, after }: Gap, of: Quantity): SpecPart[] {
+/** Share of the axis that the name of a gap takes. */
+const NAME = 0.25
+
+/** Returns where the name of a gap begins, and whether it ends there: where no curve strikes it through. */
+function placeOfName(all: readonly number[], x: Axis): readonly [us: number, isRight: boolean] {
+  const known = all.filter((us) => !Number.isNaN(us))
+  const [location = 0] = known
+  const places = known.map((us) => alongAxis(x, us))
+  const after = (at: number) => Math.min(1, ...places.filter((place) => place > at)) - at
+  const before = (at: number) => at - Math.max(0, ...places.filter((place) => place < at))
+  const at = alongAxis(x, location)
+  if (after(at) > NAME || before(at) > NAME) return [location, after(at) <= NAME]
+  return after(Math.max(...places)) > NAME
+    ? [Math.max(...known), false]
+    : [Math.min(...known), true]
+}
+
+function gapMark({ test, before, after, crossings }: Gap, x: Axis, of: Quantity): SpecPart[] {
   if (Number.isNaN(test.location)) return []
+  const [textUs, isRight] = placeOfName([test.location, ...crossings], x)
+  const color = test.rejected ? PALETTE.change : PALETTE.rest
   const value = {
     timeUs: test.location,
     low: Math.min(before, after),
     high: Math.max(before, after),
+    middle: (before + after) / 2,
+    textUs,
     text: `D = ${test.statistic.toFixed(2)} at ${formatAmount(test.location, of)}`,
     p: pValue(test.p),
     finishedBefore: percent(before),
     finishedAfter: percent(after),
   }
+  const text = {
+    type: 'text',
+    fontSize: 12,
+    fontWeight: 'bold',
+    baseline: 'middle',
+    align: isRight ? 'right' : 'left',
+    dx: isRight ? -7 : 7,
+  }
+  const at = { x: quantity('textUs'), y: quantity('middle'), text: { field: 'text' } }
   return [
     {
       data: { values: [value] },
-      mark: { type: 'rule', color: test.rejected ? PALETTE.change : PALETTE.rest, strokeWidth: 3 },
-      encoding: {
-        x: quantity('timeUs'),
-        y: quantity('low'),
-        y2: { field: 'high' },
-        tooltip: tooltip({
-          'largest gap': 'text',
-          'p-value': 'p',
-          'finished by then, before': 'finishedBefore',
-          'finished by then, after': 'finishedAfter',
-        }),
-      },
+      layer: [
+        {
+          mark: { type: 'rule', color, strokeWidth: 3 },
+          encoding: {
+            x: quantity('timeUs'),
+            y: quantity('low'),
+            y2: { field: 'high' },
+            tooltip: tooltip({
+              'largest gap': 'text',
+              'p-value': 'p',
+              'finished by then, before': 'finishedBefore',
+              'finished by then, after': 'finishedAfter',
+            }),
+          },
+        },
+        { mark: { ...text, color: 'white', stroke: 'white', strokeWidth: 4 }, encoding: at },
+        {
+          mark: { ...text, color: test.rejected ? PALETTE.changeText : PALETTE.softText },
+          encoding: at,
+        },
+      ],
     },
   ]
 }

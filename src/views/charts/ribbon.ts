@@ -1,4 +1,4 @@
-import { cross, greatest, max, range, sum } from 'd3-array'
+import { cross, max, range, sum } from 'd3-array'
 import { allVisits, operationAt, type ShapeVisits } from '../../calls/visits.ts'
 import { type Account, accountOf } from '../../compare/account.ts'
 import type { Categories } from '../../compare/categories/categories.ts'
@@ -152,13 +152,18 @@ interface Look {
 }
 
 function drawn(account: Account, { limit, ...look }: Look): { chart: Chart; parts: RibbonPart[] } {
-  const arranged = NAMES.map((longest) => {
-    const parts = ribbonParts(account, { limit: look.isClear ? limit : 0, longest })
-    return { parts, labels: placeLabels(parts, account, look.width - AROUND) }
-  })
-  // Shorter names rather than fewer labels.
-  const { parts, labels } = greatest(arranged, (each) => each.labels.length) as (typeof arranged)[0]
-  return { chart: picture(account, { parts, labels, ...look }), parts }
+  const cut = (longest: number) =>
+    ribbonParts(account, { limit: look.isClear ? limit : 0, longest })
+  // Names as many labels as there is room for, with shorter names rather than fewer labels.
+  for (let named = limit; ; named--) {
+    for (const longest of NAMES) {
+      const parts = cut(longest)
+      const labels = placeLabels(parts, account, { width: look.width - AROUND, named })
+      if (labels !== null) {
+        return { chart: picture(account, { parts, labels, ...look }), parts }
+      }
+    }
+  }
 }
 
 interface Drawn extends Omit<Look, 'limit'> {
@@ -392,29 +397,46 @@ const MAX_ROWS = 5
 const GAP = 12
 const CLEAR = 3
 const BESIDE = 6
+/** Arrangements that are looked at before one part fewer is named. */
+const MAX_TRIES = 20_000
 
 /**
  * Places the labels of parts, the largest change first, each in the nearest row where it touches no other, whatever the
- * width of the page; ends where there is no such place.
+ * width of the page; `null` if there is no such arrangement.
  */
-function placeLabels(parts: readonly RibbonPart[], account: Account, width: number): Label[] {
+function placeLabels(
+  parts: readonly RibbonPart[],
+  account: Account,
+  { width, named }: { readonly width: number; readonly named: number },
+): readonly Label[] | null {
   const longestUs = Math.max(...meansOf(parts))
   const least = Math.min(NARROWEST, width)
   const widths = range(0, 1.01, 0.25).map((share) => least + (width - least) * share)
-  const placed: Label[] = []
-  const isFree = (label: Label) =>
+  let tries = 0
+  const isFree = (label: Label, others: readonly Label[]) =>
     widths.every((whole) => {
       const [from, to] = extentOf(label, whole / longestUs)
-      const beside = placed.filter(({ side }) => side === label.side)
-      const isApart = (one: Label) => areApart(label, one, whole / longestUs)
-      return from >= 0 && to <= whole && beside.every(isApart)
+      return (
+        from >= 0 && to <= whole && others.every((one) => areApart(label, one, whole / longestUs))
+      )
     })
-  for (const label of unplacedLabels(parts, account)) {
-    const found = CHOICES.map(([row, align]) => ({ ...label, row, align })).find(isFree)
-    if (found === undefined) break
-    placed.push(found)
+  const arranged = (
+    labels: readonly Unplaced[],
+    placed: readonly Label[],
+  ): readonly Label[] | null => {
+    const [first, ...others] = labels
+    if (first === undefined) return placed
+    const beside = placed.filter(({ side }) => side === first.side)
+    for (const [row, align] of CHOICES) {
+      if (tries++ > MAX_TRIES) return null
+      const label = { ...first, row, align }
+      if (!isFree(label, beside)) continue
+      const all = arranged(others, [...placed, label])
+      if (all !== null) return all
+    }
+    return null
   }
-  return placed
+  return arranged(unplacedLabels(parts, account).slice(0, named), [])
 }
 
 const CHOICES = cross(range(MAX_ROWS), ALIGNS)

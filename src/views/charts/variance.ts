@@ -1,4 +1,6 @@
+import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
+import { graphDepths } from '../../core/graph-depths.ts'
 import { defineOptions, optionalNumber, optionalWord } from '../../core/options.ts'
 import { formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, percent, pValue, shortText, tooltipText } from '../../core/words.ts'
@@ -13,11 +15,29 @@ import type { Chart } from './chart.ts'
 import { defineChart, framedChart, mostDrawn, PALETTE } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
 
-function largestInFlowOrder(edges: readonly EdgeVariance[], limit: number): EdgeVariance[] {
+function largestInFlowOrder(
+  found: CategoryVariance,
+  edges: readonly EdgeVariance[],
+  limit: number,
+): EdgeVariance[] {
+  const depths = flowDepths(drawnFlow(found.categories.structure(found.category)))
+  const depth = ({ edge }: EdgeVariance) => depths[edge] ?? 0
   return [...edges]
     .sort((a, b) => Math.abs(b.share) - Math.abs(a.share))
     .slice(0, limit)
-    .sort((a, b) => a.edge - b.edge)
+    .sort((a, b) => depth(a) - depth(b) || a.edge - b.edge)
+}
+
+/** Returns the longest way, in edges, from the root to where each edge class begins. */
+export function flowDepths(flow: Pick<DrawnFlow, 'labels' | 'from' | 'to' | 'classOf'>): number[] {
+  const { labels, from, to, classOf } = flow
+  const depth = graphDepths(labels.length, from, to)
+  const depths: number[] = []
+  from.forEach((node, edge) => {
+    const number = classOf[edge] as number
+    depths[number] = Math.min(depths[number] ?? Number.POSITIVE_INFINITY, depth[node] as number)
+  })
+  return depths
 }
 
 /** Names an edge on one line without repeating words of both labels: `node-1 disk call → reply`. */
@@ -38,7 +58,7 @@ function ownWords(other: string, label: string): string {
   return label.slice(words.slice(0, same).reduce((length, word) => length + word.length + 1, 0))
 }
 
-function squaredDuration(us2: number, of: Quantity = TIME): string {
+export function squaredDuration(us2: number, of: Quantity = TIME): string {
   if (Number.isNaN(us2)) return 'none'
   return `${us2 < 0 ? '−' : ''}(${formatAmount(Math.sqrt(Math.abs(us2)), of)})²`
 }
@@ -46,6 +66,30 @@ function squaredDuration(us2: number, of: Quantity = TIME): string {
 export function varianceShare(share: number): string {
   if (share >= 0) return percent(share)
   return share > -0.005 ? 'under 1 %' : `−${percent(-share)}`
+}
+
+type DrawnFlow = ReturnType<typeof drawnFlow>
+
+/**
+ * Returns a category's flow as drawn. In folded flows a further node stands for the beginning of the next round: a step
+ * from round to round would close a cycle.
+ */
+function drawnFlow(structure: CategoryStructure) {
+  const { labels, from, to, classOf, classFrom, classTo } = structure
+  const places = new Map<number, number>()
+  const plain = classTo.length - structure.loops
+  const loops = Array.from(classTo.subarray(plain), (target, loop) => {
+    const place = places.get(target) ?? labels.length + places.size
+    places.set(target, place)
+    return { from: classFrom[plain + loop] as number, to: place, number: plain + loop }
+  })
+  const again = [...places.keys()]
+  return {
+    labels: [...labels, ...again.map((node) => `${labels[node]}, next round`)],
+    from: Uint32Array.from([...from, ...loops.map((loop) => loop.from)]),
+    to: Uint32Array.from([...to, ...loops.map((loop) => loop.to)]),
+    classOf: Uint32Array.from([...classOf, ...loops.map(({ number }) => number)]),
+  }
 }
 
 const VARIANCE_WATERFALL_CHART_OPTIONS = defineOptions({
@@ -83,7 +127,7 @@ type Waterfall = ReturnType<typeof waterfallOf>
 export function waterfallOf(found: CategoryVariance, limit: number) {
   const { responseTime, category, categories } = found
   const known = found.edges.filter(({ share }) => !Number.isNaN(share))
-  const drawn = largestInFlowOrder(known, limit)
+  const drawn = largestInFlowOrder(found, known, limit)
   const rows = known.length === 0 ? [] : rowsOf(found, known, drawn)
   const of = categories.flows.quantity
   const sd = `${formatAmount(responseTime.mean, of)} ± ${formatAmount(responseTime.sd, of)}`
@@ -173,6 +217,7 @@ function edgeStep(edge: EdgeVariance, i: number, of: Quantity) {
     label: `${i + 1}. ${edgeName(edge, 34)}`,
     kind: share < 0 ? 'evens it out' : 'adds to the variance',
     share,
+    edge: edge.edge,
     from: tooltipText(edge.from),
     to: tooltipText(edge.to),
     varies: `${formatAmount(meanUs, of)}${sd}`,
@@ -181,7 +226,7 @@ function edgeStep(edge: EdgeVariance, i: number, of: Quantity) {
 }
 
 function restStep(label: string, share: number) {
-  const none = { from: '–', to: '–', varies: '–', path: '–' }
+  const none = { edge: null, from: '–', to: '–', varies: '–', path: '–' }
   return { label, kind: 'outside these edges', share, ...none }
 }
 
@@ -203,7 +248,7 @@ export const covariancesChart = defineChart(
   (variance: VarianceSources, options) => {
     const found = varianceOf(variance, options)
     const varying = found.edges.filter(({ varianceUs2 }) => varianceUs2 > 0)
-    const drawn = largestInFlowOrder(varying, options.limit)
+    const drawn = largestInFlowOrder(found, varying, options.limit)
     const labels = drawn.map((edge, i) => `${i + 1}. ${edgeName(edge, MAX_NAME_LENGTH)}`)
     const constant = found.edges.length - varying.length
     return framedChart(

@@ -56,10 +56,11 @@ interface SearchProps {
   readonly value: string
   readonly placeholder: string
   readonly onSearch: (text: string) => void
+  readonly onEnter?: () => void
 }
 
-/** Takes words to look for in a drawing. */
-export function Search({ value, placeholder, onSearch }: SearchProps) {
+/** Takes words to look for in a drawing; Enter may go to the next place that has them. */
+export function Search({ value, placeholder, onSearch, onEnter }: SearchProps) {
   return (
     <label>
       search
@@ -69,6 +70,7 @@ export function Search({ value, placeholder, onSearch }: SearchProps) {
         placeholder={placeholder}
         style="width:15em"
         onInput={({ currentTarget }) => onSearch(currentTarget.value)}
+        onKeyDown={(event) => actOnKey(event, { Enter: onEnter })}
       />
     </label>
   )

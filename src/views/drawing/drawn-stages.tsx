@@ -1,3 +1,5 @@
+// Over every call of a period: the loops index with `!`.
+import { ascending } from 'd3-array'
 import type { VNode } from 'preact'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { count, most, optionalWord } from '../../core/options.ts'
@@ -66,7 +68,7 @@ function bestGraph(attention: Attention, kind: 'event' | 'state' | null) {
 export const executionModelDrawing = defineChart(
   {
     id: count({ default: 0, min: 0, sentence: 'Number of the model' }),
-    limit: most(25, 'calls', 'Maximum number of calls drawn'),
+    limit: most(25, 'calls', 'Maximum number of calls, or of groups of equal calls, drawn'),
   },
   (models: ExecutionModels, { id, limit }) => {
     const model = models.models[id]
@@ -143,34 +145,31 @@ const DETACHED: LineLook = { color: 'line', width: 1.5, dash: '4 3' }
 
 function executionModelPicture(models: ExecutionModels, model: ExecutionModel, limit: number) {
   const times = medianTimes(models, model)
-  const { nodes, predecessors, returnPredecessors } = model
-  const kept = nodes.slice(0, limit)
-  const left = nodes.length - kept.length
+  const { groups, replyWaitsFor } = groupedModel(model)
+  const kept = groups.slice(0, limit)
+  const left = groups.length - kept.length
   const unawaited = model.asynchronous.slice(0, MAX_UNAWAITED)
   const unawaitedLeft = model.asynchronous.length - unawaited.length
   const reply = kept.length + 1
   const boxes = [
     modelBox(model, 'is called', CALLER),
-    ...kept.map((node, i) =>
-      modelBox(node, `takes ${formatDuration(times.latencyUs[i] ?? 0)}`, CALL),
-    ),
+    ...kept.map((group) => callBox(model, times, group)),
     modelBox(model, 'replies', CALLER),
     ...unawaited.map((call) => {
       const each = Number((call.calls / model.calls).toPrecision(2))
       return modelBox(call, `not waited for, ${each} a call`, UNAWAITED)
     }),
   ]
-  const lines: GraphLine[] = kept.flatMap((_, i) => {
-    const text = waitText(times.preprocessingUs[i] ?? 0)
-    const waitsFor = (predecessors[i] ?? []).filter((node) => node < limit)
+  const lines: GraphLine[] = kept.flatMap(({ nodes, waitsFor }, i) => {
+    const text = waitText(nodes.map((node) => times.preprocessingUs[node] ?? 0))
     return startsOf(waitsFor).map((from) => ({ from, to: i + 1, text, look: WAITS }))
   })
   if (left > 0) {
     const text = `… ${counted(left, 'more call')}`
     lines.push({ from: kept.length, to: reply, text, look: GAP })
   }
-  const ends = returnPredecessors.filter((node) => node < limit)
-  const text = waitText(times.preprocessingUs[nodes.length] ?? 0)
+  const ends = replyWaitsFor.filter((group) => group < limit)
+  const text = waitText([times.preprocessingUs[model.nodes.length] ?? 0])
   for (const from of left > 0 && ends.length === 0 ? [] : startsOf(ends)) {
     lines.push({ from, to: reply, text, look: WAITS })
   }
@@ -183,7 +182,7 @@ function executionModelPicture(models: ExecutionModels, model: ExecutionModel, l
     subtitle: [explainedText(models, model), readingText(model)],
     omissions: [
       left > 0 &&
-        `The first ${grouped(kept.length)} of ${counted(nodes.length, 'call')} are drawn.`,
+        `The first ${grouped(kept.length)} of ${counted(groups.length, 'call')} are drawn.`,
       unawaitedLeft > 0 &&
         `${counted(unawaitedLeft, 'kind')} of calls that nobody waits for left out.`,
     ],
@@ -205,14 +204,30 @@ function medianTimes(models: ExecutionModels, model: ExecutionModel) {
   }
 }
 
-/** Returns the boxes of some calls; that of the caller where there are none. */
-function startsOf(calls: readonly number[]): number[] {
-  return calls.length === 0 ? [0] : calls.map((call) => call + 1)
+function startsOf(groups: readonly number[]): number[] {
+  return groups.length === 0 ? [0] : groups.map((group) => group + 1)
 }
 
-/** Returns the time from one end to the next start: `+2 ms`. */
-function waitText(us: number): string {
-  return `+${formatDuration(Math.max(0, us))}`
+/** Returns the time from one end to the next start: `+2 ms`, of several calls `+2 ms to 4 ms`. */
+function waitText(timesUs: readonly number[]): string {
+  return `+${rangeText(timesUs.map((us) => Math.max(0, us)))}`
+}
+
+function rangeText(timesUs: readonly number[]): string {
+  const [low, high] = [Math.min(...timesUs), Math.max(...timesUs)].map(formatDuration)
+  return low === high ? `${low}` : `${low} to ${high}`
+}
+
+function callBox(
+  model: ExecutionModel,
+  { latencyUs }: ReturnType<typeof medianTimes>,
+  { nodes, inSequence }: CallGroup,
+): GraphBox {
+  const way = inSequence ? 'one after the other' : 'at the same time'
+  const times = nodes.length === 1 ? '' : ` · ${grouped(nodes.length)} ${way}`
+  const took = rangeText(nodes.map((node) => latencyUs[node] ?? 0))
+  const called = model.nodes[nodes[0] ?? 0] ?? { service: '', operation: '' }
+  return modelBox(called, `takes ${took}${times}`, CALL)
 }
 
 function modelBox(
@@ -240,4 +255,99 @@ function explainedText({ forests }: ExecutionModels, model: ExecutionModel): str
 function readingText({ nodes, asynchronous }: ExecutionModel): string {
   if (nodes.length + asynchronous.length === 0) return 'It calls nothing.'
   return 'Time runs down; times are medians. Beside lines: from the end of the last call waited for to the next start. In boxes: how long the call takes.'
+}
+
+type CallGroup = ReturnType<typeof groupedModel>['groups'][number]
+
+interface Growing {
+  readonly name: string
+  readonly nodes: number[]
+  inSequence: boolean
+  readonly before: Set<Growing>
+  after: Set<Growing>
+}
+
+/** Puts equal calls together that wait for the same, then those that just follow one another. */
+export function groupedModel(
+  model: Pick<ExecutionModel, 'nodes' | 'predecessors' | 'returnPredecessors'>,
+) {
+  const { nodes, predecessors, returnPredecessors } = model
+  const names = nodes.map(({ service, operation }) => JSON.stringify([service, operation]))
+  const grown = [...names, 'reply'].map((name, node): Growing => {
+    return { name, nodes: [node], inSequence: false, before: new Set(), after: new Set() }
+  })
+  const links = [...predecessors, returnPredecessors]
+  grown.forEach((group, node) => {
+    for (const number of links[node] ?? []) {
+      const before = grown[number] as Growing
+      before.after.add(group)
+      group.before.add(before)
+    }
+  })
+  const reply = grown.at(-1) as Growing
+  const order = inOrder(inSequence(sideBySide(grown))).filter((group) => group !== reply)
+  const places = new Map(order.map((group, i) => [group, i]))
+  const placesOf = (groups: ReadonlySet<Growing>) =>
+    Array.from(groups, (group) => places.get(group) as number).sort(ascending)
+  return {
+    groups: order.map(({ nodes: members, inSequence: isSequence, before }) => ({
+      nodes: members.sort(ascending),
+      inSequence: isSequence,
+      /** Groups; none for the start. */
+      waitsFor: placesOf(before),
+    })),
+    replyWaitsFor: placesOf(reply.before),
+  }
+}
+
+function sideBySide(groups: readonly Growing[]): Growing[] {
+  const numbers = new Map(groups.map((group, i) => [group, i]))
+  const numbersOf = (set: ReadonlySet<Growing>) =>
+    Array.from(set, (each) => numbers.get(each) as number).sort(ascending)
+  const first = new Map<string, Growing>()
+  return groups.filter((group) => {
+    const key = JSON.stringify([group.name, numbersOf(group.before), numbersOf(group.after)])
+    const same = first.get(key)
+    if (same === undefined) {
+      first.set(key, group)
+      return true
+    }
+    same.nodes.push(...group.nodes)
+    for (const before of group.before) before.after.delete(group)
+    for (const after of group.after) after.before.delete(group)
+    return false
+  })
+}
+
+function inSequence(groups: readonly Growing[]): Growing[] {
+  const gone = new Set<Growing>()
+  const isSingle = ({ nodes, inSequence: isSequence }: Growing) => nodes.length === 1 || isSequence
+  for (const group of groups) {
+    if (gone.has(group)) continue
+    for (;;) {
+      const [next, other] = group.after
+      if (next === undefined || other !== undefined || next.before.size !== 1) break
+      if (next.name !== group.name || !isSingle(group) || !isSingle(next)) break
+      group.nodes.push(...next.nodes)
+      group.inSequence = true
+      group.after = next.after
+      for (const after of next.after) {
+        after.before.delete(next)
+        after.before.add(group)
+      }
+      gone.add(next)
+    }
+  }
+  return groups.filter((group) => !gone.has(group))
+}
+
+function inOrder(groups: readonly Growing[]): Growing[] {
+  const placed = new Set<Growing>()
+  for (let ready = groups; ready.length > 0; ) {
+    ready = groups.filter(
+      (group) => !placed.has(group) && [...group.before].every((each) => placed.has(each)),
+    )
+    for (const group of ready) placed.add(group)
+  }
+  return [...placed]
 }

@@ -1,4 +1,4 @@
-import { sum } from 'd3-array'
+import { sort, sum } from 'd3-array'
 import { useContext } from 'preact/hooks'
 import { counted, formatDuration, grouped, percent, tooltipText } from '../../core/words.ts'
 import {
@@ -182,6 +182,9 @@ interface Branch extends Omit<TreeRow, 'hidden'> {
   readonly size: number
 }
 
+/** Splits with more branches have the smaller ones drawn as one. */
+const MOST_BRANCHES = 8
+
 /** Returns a tree as at most about `limit` rows: those near the root and the way to the best leaf. */
 export function treeRows(question: ParameterQuestion, { limit }: { limit: number }): TreeRow[] {
   const way = { depth: 0, condition: '', wholeCondition: '' }
@@ -236,7 +239,7 @@ function branchOf(
     counts: countsOf(node, question, conditions),
     meanUs: 'mean' in node ? node.mean : null,
     says: path === undefined ? null : { predicts: path.predicts, precision: path.precision },
-    children,
+    children: summedUp(children),
     size: 1 + sum(children, ({ size }) => size),
   }
 }
@@ -262,6 +265,28 @@ function countsOf(
     counts[isSlow] += table.rows.weights?.[row] ?? 1
   })
   return counts
+}
+
+/** Returns the largest branches, and the leaves among the others as one; never the best. */
+function summedUp(children: readonly Branch[]): readonly Branch[] {
+  if (children.length <= MOST_BRANCHES) return children
+  const leaves = children.filter(({ isBest, column }) => !isBest && column === null)
+  const small = sort(leaves, ({ counts }) => sum(counts)).slice(
+    0,
+    children.length - MOST_BRANCHES + 1,
+  )
+  const [first] = small
+  if (first === undefined) return children
+  const condition = `is one of ${counted(small.length, 'other value')}`
+  const rest: Branch = {
+    ...first,
+    condition,
+    wholeCondition: condition,
+    says: null,
+    meanUs: null,
+    counts: [sum(small, ({ counts }) => counts[0]), sum(small, ({ counts }) => counts[1])],
+  }
+  return [...children.filter((child) => !small.includes(child)), rest]
 }
 
 export function treeHidden(rows: readonly TreeRow[]): number {

@@ -1,9 +1,9 @@
 import { scaleLinear } from 'd3-scale'
 import { custom } from '../../core/options.ts'
+import { timeScale } from './axes.tsx'
 import { useDragRange } from './controls.tsx'
 import { type Ink, Text, useInk } from './figure.tsx'
 import { swatch } from './legend.tsx'
-import { timeScale } from './time-scale.ts'
 
 export type StretchUs = readonly [fromUs: number, toUs: number]
 
@@ -80,7 +80,7 @@ interface TimeGridProps {
 
 export function TimeGrid({ range, width, lines: [top, bottom], textY }: TimeGridProps) {
   const ink = useInk()
-  const { ticks, share } = timeScale(range, Math.max(2, Math.floor(width / TICK)))
+  const { ticks, share } = timeScale(range, { ticks: Math.max(2, Math.floor(width / TICK)) })
   return (
     <g pointer-events="none" font-size="11">
       {ticks.map(({ value, text }) => {

@@ -1,5 +1,4 @@
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
-import { bareSvg } from '../charts/chart.ts'
 import { sizedSpec } from '../charts/chart-frame.ts'
 import { renderSvg, type VegaLiteSpec } from '../charts/svg-renderer.ts'
 import { useWidth } from '../drawing/controls.tsx'
@@ -13,8 +12,6 @@ import {
 
 interface ChartProps extends ChartActs {
   readonly spec: VegaLiteSpec
-  /** Gets the place of the chart each time it was drawn. */
-  readonly onDrawn?: (place: HTMLElement) => void
 }
 
 /** Shows a Vega-Lite chart in a widget: by vega-embed in a page, as a picture in a still. */
@@ -36,8 +33,6 @@ const TRIAL = 4000
 function LiveChart({ spec, ...acts }: ChartProps) {
   const [place, room] = useWidth<HTMLDivElement>()
   const { current: width } = useRef({ room })
-  const known = useRef<DrawnChart>()
-  const drawing = useRef(Promise.resolve())
   const now = useRef(acts)
   now.current = acts
   if (Math.abs(room - width.room) > MIN_CHANGE) width.room = room
@@ -45,6 +40,7 @@ function LiveChart({ spec, ...acts }: ChartProps) {
   const text = JSON.stringify(spec)
   useLayoutEffect(() => {
     const element = place.current
+    let drawn: DrawnChart | undefined
     let isGone = false
     const draw = async () => {
       const page = await runtimePromise<ChartPage>('charts')
@@ -56,27 +52,22 @@ function LiveChart({ spec, ...acts }: ChartProps) {
       const around = Number(aside.querySelector('svg')?.getAttribute('width')) - TRIAL
       trial.remove()
       if (isGone) return
-      const drawn = await page.drawChart(element, sized(width.room - around), {
+      drawn = await page.drawChart(element, sized(width.room - around), {
         onPick: onPick && ((datum) => now.current.onPick?.(datum)),
       })
-      if (isGone) return drawn.remove()
-      // The one before stays until then: nothing around it moves.
-      known.current?.remove()
-      known.current = drawn
-      now.current.onDrawn?.(element)
+      if (isGone) drawn.remove()
     }
-    // One after the other: only one chart is in the place when it is measured.
-    drawing.current = drawing.current.then(draw, draw)
+    void draw()
     return () => {
       isGone = true
+      drawn?.remove()
     }
   }, [text, width.room])
-  useLayoutEffect(() => () => known.current?.remove(), [])
   return <div ref={place} class="fd-chart" />
 }
 
 function stillChart(spec: VegaLiteSpec) {
-  const svg = bareSvg(renderSvg(spec))
+  const svg = renderSvg(spec)
   const [, width = '0'] = /^<svg[^>]* width="([\d.]+)"/.exec(svg) ?? []
   const [, height = '0'] = /^<svg[^>]* height="([\d.]+)"/.exec(svg) ?? []
   return {

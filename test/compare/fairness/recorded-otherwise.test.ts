@@ -5,7 +5,7 @@ import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.t
 import { headline } from '../../../src/explain/headline.ts'
 import { AFTER, countText } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/index.ts'
-import type { SpanKind } from '../../../src/traces/span-traces.ts'
+import type { SpanKind } from '../../../src/traces/span-columns.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { call, spansOf } from '../../worlds.ts'
 

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readTracebench } from '../../../datasets/tracebench/read-tracebench.ts'
-import { NO_PARENT, PARENT_MISSING, type SpanTraces } from '../../../src/traces/span-traces.ts'
+import { NO_PARENT, PARENT_MISSING } from '../../../src/traces/span-columns.ts'
+import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 
 interface Meta {

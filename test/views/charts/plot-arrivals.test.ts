@@ -22,37 +22,21 @@ const at = (startUs: number, responseTimeUs: number) => ({
 
 const overlapping = () => comparisonOf([at(0, 10), at(5, 10), at(10, 5), at(40, 1)], [at(2, 30)])
 
-test('bars count arrivals and dots show response times, on one scale', () => {
+test('requests under way at the same time stand in lanes above each other', () => {
   const chart = arrivalsChart(overlapping().flows)
-  const [bars, dots, , after] = dataOf(chart)
-  expect(pick(bars, 'fromUs', 'toUs', 'arrivals')).toEqual([
-    [0, 10, 2],
-    [10, 20, 1],
-    [40, 41, 1],
+  const [before, after] = dataOf(chart)
+  expect(pick(before, 'startUs', 'endUs', 'lane', 'trace', 'took', 'arrived')).toEqual([
+    [0, 10, 0, 'g0', '10 µs', '0 µs'],
+    [5, 15, 1, 'g1', '10 µs', '5 µs'],
+    [10, 15, 0, 'g2', '5 µs', '10 µs'],
+    [40, 41, 0, 'g3', '1 µs', '40 µs'],
   ])
-  expect(pick(dots, 'low', 'darkness')).toEqual(expect.arrayContaining([[1, 1]]))
-  expect(pick(after, 'fromUs', 'arrivals')).toEqual([[0, 1]])
+  expect(pick(after, 'startUs', 'endUs', 'lane')).toEqual([[2, 32, 0]])
   expect(chart.description).toContain(
     'Longest pause without requests: before 25 µs (from 15 µs on), after none.',
   )
   const svg = expectDrawable(chart)
-  expect(svg).toContain('before: 4 requests, up to 2 in 10 µs')
-})
-
-test('a part of the time with enough requests has its median', () => {
-  const five = upFrom(0, 5).map((i) => at(i, 10 * (i + 1)))
-  const [, , medians] = dataOf(arrivalsChart(comparisonOf([...five, at(900, 7)], five).flows))
-  expect(pick(medians, 'atUs', 'medianUs', 'run')).toEqual([
-    [0, 30, 1],
-    [5, 30, 1],
-    [10, 30, 1],
-  ])
-})
-
-test('requests of 0 µs stand at the lower edge, and are counted', () => {
-  const chart = arrivalsChart(comparisonOf([at(0, 0), at(5, 10)], [at(2, 0)]).flows)
-  expect(chart.description).toContain('2 requests of 0 µs or less: drawn at the lower edge.')
-  expectDrawable(chart)
+  expect(svg).toContain('before: 4 requests, at most 2 at once')
 })
 
 test('events and onsets of findings are marked in the period where they lie', () => {
@@ -71,9 +55,12 @@ test('events and onsets of findings are marked in the period where they lie', ()
   )
 })
 
-test('a range shows what arrives in it', () => {
-  const chart = arrivalsChart(overlapping().flows, { rangeUs: [2, 30] })
-  expect(dataOf(chart)[0]?.reduce((sum, row) => sum + Number(row['arrivals']), 0)).toBe(2)
+test('a range shows what is under way in it', () => {
+  const chart = arrivalsChart(overlapping().flows, { rangeUs: [12, 30] })
+  expect(pick(dataOf(chart)[4], 'startUs')).toEqual([[5], [10]])
+  expect(chart.description).toContain(
+    'Drawn one by one: 12 µs to 30 µs (framed in the overview), 2 of 4 requests before, 1 of 1 request after.',
+  )
   expectDrawable(chart)
 })
 
@@ -83,24 +70,34 @@ test('a range of nothing is drawn empty', () => {
 
 test('the requests of one category', () => {
   const chart = arrivalsChart(smallComparison().categories, { category: 1 })
-  const counts = [0, 3].map((at) =>
-    dataOf(chart)[at]?.reduce((sum, row) => sum + Number(row['arrivals']), 0),
-  )
-  expect(counts).toEqual([10, 10])
+  expect(dataOf(chart).map(({ length }) => length)).toEqual([10, 10])
   expect(chart.title).toBe('When requests of WRITE (category 1) arrived and how long they took')
   expectDrawable(chart)
 })
 
-test('20,000 requests are bounded', () => {
+test('20,000 requests are bounded: an overview of all and the first stretch one by one', () => {
   const times = (count: number) =>
     chain(
       ['A', 'B'],
-      Array.from({ length: count }, (_, i) => 100 + ((i * 7919) % 5000)),
+      Array.from({ length: count }, () => 100),
     )
   const chart = arrivalsChart(comparisonOf(times(20_000), times(10_000)).flows)
+  const sizes = dataOf(chart).map(({ length }) => length)
+  expect(sizes).toEqual([240, 1, 120, 1, 400, 400])
   const arrivals = dataOf(chart)[0]?.reduce((sum, row) => sum + (row['arrivals'] as number), 0)
   expect(arrivals).toBe(20_000)
+  expect(chart.description).toContain(
+    'Drawn one by one: the first 399 ms (framed in the overview), 400 of 20,000 requests before, 400 of 10,000 requests after.',
+  )
   expect(JSON.stringify(chart.spec).length).toBeLessThan(250_000)
+  expectDrawable(chart)
+})
+
+test('more requests at once than the limit are cut off at the limit', () => {
+  const crowd = Array.from({ length: 50 }, () => at(7, 100))
+  const chart = arrivalsChart(comparisonOf(crowd, []).flows, { limit: 20 })
+  expect(dataOf(chart).at(-2)).toHaveLength(20)
+  expect(chart.description).toContain('20 of 50 requests before, 0 of 0 requests after')
   expectDrawable(chart)
 })
 

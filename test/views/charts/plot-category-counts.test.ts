@@ -77,6 +77,18 @@ test('with scaled counts the band follows the load of the periods', () => {
   expect(chart.description).toContain('after scaled to the number of requests before')
 })
 
+test('the largest changes are listed by name beside the points, unless none are wanted', () => {
+  const texts = dataOf(categoryCountsChart(smallComparison().structural))
+    .slice(POINTS + 1)
+    .flat()
+  expect(pick(texts, 'label', 'text')).toEqual([
+    ['GET (3)', '+12'],
+    ['GET (2)', '−12'],
+  ])
+  const none = categoryCountsChart(smallComparison().structural, { labels: 0 })
+  expect(dataOf(none).slice(POINTS + 1)).toEqual([])
+})
+
 describe('bounds', () => {
   test('1,602 categories stand on far fewer points, and none is lost', () => {
     const chart = categoryCountsChart(manyCategories().structural)

@@ -79,11 +79,15 @@ describe('expected categories', () => {
 describe('host classes', () => {
   test('are blocks of a square in which most pairs are alike', () => {
     const chart = hostClassesChart(findHostClasses(reads()))
-    const [cells = [], frames] = dataOf(chart)
+    const [cells = [], frames, names] = dataOf(chart)
     expect(cells.length).toBe(12 * 11)
     expect(pick(frames, 'first', 'last')).toEqual([
       ['node03', 'node11'],
       ['node00', 'node02'],
+    ])
+    expect(pick(names, 'middle', 'name')).toEqual([
+      ['node07', 'node* 1, 0.97× the typical time'],
+      ['node01', 'node* 2, 3.5× the typical time'],
     ])
     const svg = expectDrawable(chart)
     // Rows and columns have names, and shades a scale.
@@ -94,6 +98,16 @@ describe('host classes', () => {
     const differ = across.filter(({ kind }) => kind === 'differ').length
     expect(differ / across.length).toBeGreaterThan(0.8)
     expect(chart.description).toContain('12 hosts in 2 classes')
+  })
+
+  test('too thin for names of hosts have those of classes that have room', () => {
+    const chart = hostClassesChart(findHostClasses(reads({ hosts: 60, requests: 6000, slow: 1 })))
+    const [, , names] = dataOf(chart)
+    expect(pick(names, 'name')).toEqual([
+      ['node*, 0.99× the typical time'],
+      ['node00, 2.8× the typical time'],
+    ])
+    expect(expectDrawable(chart)).not.toContain('>node05<')
   })
 
   test('of more hosts than the limit are drawn in part, and the chart says so', () => {

@@ -11,6 +11,7 @@ import {
   comparisonOf,
   dataOf,
   expectDrawable,
+  partsOf,
   pick,
   smallComparison,
   upFrom,
@@ -61,8 +62,10 @@ test('the largest gap is marked and said in words', () => {
   expect(dataOf(chart)[1]).toEqual([
     {
       timeUs: 1009,
+      textUs: 1009,
       low: 0,
       high: 1,
+      middle: 0.5,
       text: 'D = 1.00 at 1.01 ms',
       p: 'p < 0.001',
       finishedBefore: '100 %',
@@ -214,4 +217,32 @@ test('the chart of a step draws what a finding of a segment is about', () => {
   const nothing = stepTimesChart(smallComparison())
   expect(nothing.description).toBe('No finding rests on a step.')
   expectDrawable(nothing)
+})
+
+test('the gap is named beside its line where there is room before the next curve', () => {
+  const sided = (before: number[], after: number[]) => {
+    const { responseTime } = comparisonOf(chain(['A', 'B'], before), chain(['A', 'B'], after))
+    const marks = partsOf(responseTimesChart(responseTime, { category: 0 }).spec)
+    return marks.find(([key]) => key === 'align')?.[1]
+  }
+  const slow = [...upFrom(900, 19), 1500]
+  const spread = Array.from({ length: 20 }, (_, i) => 100 + 42 * i)
+  // The gap ends at 898 µs, near the curve after; then at 119 µs, near the curve before.
+  expect(sided(spread, slow)).toBe('right')
+  expect(sided(upFrom(100, 20), slow)).toBe('left')
+})
+
+test('the name of a gap between close curves stands beyond both', () => {
+  const times = [...upFrom(100, 19), 1500]
+  const { responseTime } = comparisonOf(
+    chain(['A', 'B'], times),
+    chain(
+      ['A', 'B'],
+      times.map((us) => us + 15),
+    ),
+  )
+  const chart = responseTimesChart(responseTime, { category: 0 })
+  const [gap] = dataOf(chart)[1] as { timeUs: number; textUs: number }[]
+  expect(gap?.textUs).toBeGreaterThan(gap?.timeUs as number)
+  expectDrawable(chart)
 })

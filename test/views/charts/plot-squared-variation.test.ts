@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { logAxis } from '../../../src/views/charts/axes.ts'
+import { curves } from '../../../src/views/charts/builders.ts'
 import { squaredVariationChart } from '../../../src/views/charts/squared-variation.ts'
 import {
   chain,
@@ -46,6 +48,23 @@ test('lines that coincide say so, and both are seen', () => {
   expect(svg).toContain('stroke-dasharray="7,7"')
   const other = comparisonOf(graphs, chain(['A', 'B'], [1, 3])).categories
   expect(dataOf(squaredVariationChart(other, { large: 1 })).length).toBe(2)
+})
+
+test('lines that are apart on a logarithmic axis do not coincide', () => {
+  const curve = (name: string, share: number) => ({
+    name,
+    color: '#000000',
+    points: [
+      [1, share],
+      [10, share / 2],
+    ] as const,
+  })
+  const axes = { x: logAxis([1, 10], 'x'), y: logAxis([0.001, 1], 'y') }
+  const fields = ['name', 'x', 'y'] as const
+  const drawn = (...all: ReturnType<typeof curve>[]) =>
+    JSON.stringify(curves({ curves: all, ...axes, fields }))
+  expect(drawn(curve('A', 0.004), curve('B', 0.003))).not.toContain('are one line')
+  expect(drawn(curve('A', 0.004), curve('B', 0.00402))).toContain('A and B are one line')
 })
 
 test('no category is large enough', () => {

@@ -3,7 +3,7 @@ import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import type { Chart } from '../../../src/views/charts/chart.ts'
 import { variationSetsChart } from '../../../src/views/charts/squared-variation.ts'
-import { edgeName, varianceShare } from '../../../src/views/charts/variance.ts'
+import { edgeName, flowDepths, varianceShare } from '../../../src/views/charts/variance.ts'
 import { plot } from '../../../src/views/plot.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { chain, comparisonOf, dataOf, expectDrawable, pick, type Row, upFrom } from './fixture.ts'
@@ -202,6 +202,15 @@ describe('edges', () => {
     expect(edgeName(edge, 40)).toBe('node-1 disk write call → reply')
     expect(edgeName({ from: 'a b', to: 'a b' }, 40)).toBe('a b → b')
     expect(edgeName({ from: 'x'.repeat(3_000_000), to: 'y' }, 9)).toBe('xxxx…xxxx → y')
+  })
+
+  test('come as they are passed, with the step after a join behind all that it waits for', () => {
+    // 0 → 1 → 3 → 4 and 0 → 2 → 5 → 3, so that 3 waits for the longer branch.
+    const from = Uint32Array.of(0, 1, 3, 0, 2, 5)
+    const to = Uint32Array.of(1, 3, 4, 2, 5, 3)
+    const labels = ['0', '1', '2', '3', '4', '5']
+    const classOf = Uint32Array.of(0, 1, 2, 3, 4, 5)
+    expect(flowDepths({ labels, from, to, classOf })).toEqual([0, 1, 3, 0, 1, 2])
   })
 })
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Chart } from '../../../src/views/charts/chart.ts'
 import { latencyProfilesChart } from '../../../src/views/charts/latency-profiles.ts'
 import { diagnosisChart, diagnosisRows } from '../../../src/views/charts/what-if.ts'
+import { groupedModel } from '../../../src/views/drawing/drawn-stages.tsx'
 import { plot } from '../../../src/views/plot.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
 import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
@@ -30,6 +31,24 @@ describe('latency profiles', () => {
     const medians = dots?.filter(({ share }) => share === 0.5).map(({ timeUs }) => timeUs)
     const profiles = [diagnosis.base, diagnosis.profile(1).profile, diagnosis.target]
     expect(medians).toEqual(profiles.map((of) => Number(of.quantile(0.5).toPrecision(5))))
+    expectDrawable(chart)
+  })
+
+  test('as densities: the shares of each profile add up to 1', () => {
+    const chart = latencyProfilesChart([diagnosis.profile(1), diagnosis.profile(2)], {
+      as: 'density',
+    })
+    const [rows] = dataOf(chart)
+    const sums = new Map<unknown, number>()
+    for (const { profile, share } of rows ?? []) {
+      sums.set(profile, (sums.get(profile) ?? 0) + Number(share))
+    }
+    // The last bin is drawn up to its end.
+    for (const [name, sum] of sums) {
+      const last = rows?.filter(({ profile }) => profile === name).at(-2)
+      expect(sum - Number(last?.['share'])).toBeCloseTo(1, 3)
+    }
+    expect(sums.size).toBe(4)
     expectDrawable(chart)
   })
 
@@ -78,6 +97,9 @@ describe('latency profiles', () => {
     expect(() => latencyProfilesChart([])).toThrow('Option profiles is 0.')
     expect(() => latencyProfilesChart([diagnosis.profile(1), other])).toThrow(
       'Option profiles[1] is "db × 2". Give a profile of the same requests',
+    )
+    expect(() => latencyProfilesChart(other, { as: 'bars' as never })).toThrow(
+      'Option as is "bars"',
     )
     expect(() => latencyProfilesChart(other, { limit: 1 } as never)).toThrow('no option limit')
   })
@@ -156,21 +178,26 @@ describe('an execution model', () => {
     expect(chart.title).toBe('Execution model 0: web call')
     expect(chart.description).toContain('Explains 3 calls to it, 100 % of all.')
     const text = expectDrawable(chart)
-    expect(text.split('db · takes 200 µs').length).toBeGreaterThan(2)
+    expect(text).toContain('db · takes 200 µs · 2 one after the other')
     expect(text).toContain('+100 µs')
     expect(text).toContain('+400 µs')
     expect(text).toContain('mail · not waited for, 1 a call')
     expectDrawable(chart)
   })
 
-  test('that is long is cut with a word', () => {
+  test('of many parallel calls is small, and a long one is cut with a word', () => {
+    const fan = learnExecutionModels(
+      rootWith(Array.from({ length: 40 }, (_, i) => ['db', 100 + i, 900 - i] as const)),
+    )
+    const chart = plot(fan, 'model', { id: 0 })
+    expect(chart.svg()).toContain('40 at the same time')
     const long = learnExecutionModels(
       rootWith(Array.from({ length: 40 }, (_, i) => [`s${i}`, 20 * i + 5, 20 * i + 15] as const)),
     )
     const cut = plot(long, 'model', { id: 0, limit: 5 })
     expect(cut.description).toContain('The first 5 of 40 calls are drawn.')
     expect(cut.svg()).toContain('… 35 more calls')
-    expectDrawable(cut)
+    for (const each of [chart, cut]) expectDrawable(each)
   })
 
   test('every model of a system is drawable', () => {
@@ -178,6 +205,43 @@ describe('an execution model', () => {
     expect(() => plot(models, 'model', { id: 99 })).toThrow(
       'Option id is 99. Give a model from 0 to',
     )
+  })
+})
+
+describe('calls that are drawn as one', () => {
+  const node = (service: string) => ({ service, operation: '', occurrence: 0 })
+
+  test('equal ones with equal neighbours, then chains of one kind', () => {
+    const { groups, replyWaitsFor } = groupedModel({
+      nodes: ['a', 'b', 'b', 'c', 'c', 'c'].map(node),
+      predecessors: [[], [0], [0], [1, 2], [3], [4]],
+      returnPredecessors: [5],
+    })
+    expect(groups).toEqual([
+      { nodes: [0], inSequence: false, waitsFor: [] },
+      { nodes: [1, 2], inSequence: false, waitsFor: [0] },
+      { nodes: [3, 4, 5], inSequence: true, waitsFor: [1] },
+    ])
+    expect(replyWaitsFor).toEqual([2])
+  })
+
+  test('a chain is found wherever it is entered', () => {
+    const { groups } = groupedModel({
+      nodes: ['c', 'c', 'c'].map(node),
+      predecessors: [[2], [0], []],
+      returnPredecessors: [1],
+    })
+    expect(groups).toEqual([{ nodes: [0, 1, 2], inSequence: true, waitsFor: [] }])
+  })
+
+  test('not those that others wait for differently', () => {
+    const { groups, replyWaitsFor } = groupedModel({
+      nodes: ['a', 'a', 'b'].map(node),
+      predecessors: [[], [], [0]],
+      returnPredecessors: [1, 2],
+    })
+    expect(groups.map(({ nodes }) => nodes)).toEqual([[0], [1], [2]])
+    expect(replyWaitsFor).toEqual([1, 2])
   })
 })
 

@@ -6,6 +6,7 @@ import { findCallingContexts } from '../../../src/explain/calling-contexts/find-
 import { explore } from '../../../src/views/explore.ts'
 import {
   CALLING_CONTEXT_OPTIONS,
+  chainEnds,
   changeBounds,
   changeClass,
   layoutFrames,
@@ -74,6 +75,18 @@ describe('a long chain of calls', () => {
     const svg = explore(deep, 'calling-contexts').svg()
     expect(Number(/height="(\d+)"/.exec(svg)?.[1])).toBeLessThan(750)
     expect(svg).toContain('… and 94 deeper rows with 94 frames.')
+  })
+
+  test('is told by its ends; leaving out a single link would save nothing', () => {
+    const chain = [0, 1, 2, 3, 4, 5]
+    const ends = { first: 2, last: 3 }
+    expect(chainEnds(chain, ends)).toEqual({ first: chain, between: [], last: [] })
+    const [first, between, last] = [
+      [0, 1],
+      [2, 3],
+      [4, 5, 6],
+    ]
+    expect(chainEnds([...chain, 6], ends)).toEqual({ first, between, last })
   })
 })
 

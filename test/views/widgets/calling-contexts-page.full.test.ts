@@ -11,8 +11,10 @@ import {
   CALLING_CONTEXT_OPTIONS,
   changeBounds,
   changeClass,
+  changeText,
   layoutFrames,
   matchesSearch,
+  missingFrames,
 } from '../../../src/views/widgets/calling-contexts/frames.tsx'
 import { exploreCode } from '../../../src/views/widgets/define-widget.ts'
 import { compareShops, shopPeriod } from '../../compare/findings/fixture.ts'
@@ -29,14 +31,16 @@ const numberOf = (service: string, name: string) =>
 describe('the layout', () => {
   test('gives every frame at most the width of its caller, within it', () => {
     for (const widths of ['before', 'after'] as const) {
-      const { frames } = layoutFrames(contexts, { ...usual, widths })
-      const byNumber = new Map(frames.map((frame) => [frame.context.context, frame]))
-      for (const { context, x, width, row } of frames) {
-        if (context.context === ALL) continue
-        const caller = byNumber.get(context.parent)
-        expect(caller?.row).toBe(row - 1)
-        expect(x).toBeGreaterThanOrEqual((caller?.x ?? 1) - 1e-9)
-        expect(x + width).toBeLessThanOrEqual((caller?.x ?? 0) + (caller?.width ?? 0) + 1e-9)
+      for (const measure of ['time', 'requests'] as const) {
+        const { frames } = layoutFrames(contexts, { ...usual, widths, measure })
+        const byNumber = new Map(frames.map((frame) => [frame.context.context, frame]))
+        for (const { context, x, width, row } of frames) {
+          if (context.context === ALL) continue
+          const caller = byNumber.get(context.parent)
+          expect(caller?.row).toBe(row - 1)
+          expect(x).toBeGreaterThanOrEqual((caller?.x ?? 1) - 1e-9)
+          expect(x + width).toBeLessThanOrEqual((caller?.x ?? 0) + (caller?.width ?? 0) + 1e-9)
+        }
       }
     }
   })
@@ -56,13 +60,17 @@ describe('the layout', () => {
     expect(after[1]).toBeCloseTo(1000, -2)
   })
 
-  test('shows what is new only in the widths of after', () => {
+  test('shows what is new only in the widths of after, and says so in those of before', () => {
     const archive = numberOf('archive', 'READ')
     const isDrawn = (widths: 'before' | 'after') =>
       layoutFrames(contexts, { ...usual, widths }).frames.some(
         ({ context }) => context.context === archive,
       )
     expect([isDrawn('before'), isDrawn('after')]).toEqual([false, true])
+    expect(missingFrames(contexts, { widths: 'after', measure: 'time' }).count).toBe(0)
+    const missing = missingFrames(contexts, { widths: 'before', measure: 'time' })
+    expect(missing.count).toBe(1)
+    expect(missing.amount).toBeGreaterThan(1000)
   })
 
   test('colours the same change in both directions', () => {
@@ -117,6 +125,15 @@ describe('the parts', () => {
     expect(code({ widths: 'before', focus: 3, search: "it's", limit: 9 })).toBe(
       "explore(mine, { widths: 'before', focus: 3, search: 'it\\'s', limit: 9 })",
     )
+  })
+
+  test('changes are said with their sign', () => {
+    expect(changeText('time', -1500)).toBe('−1.5 ms')
+    expect([0.034, -0.001, 0].map((change) => changeText('requests', change))).toEqual([
+      '+3 %',
+      '−under 1 %',
+      '0 %',
+    ])
   })
 
   test('text is cut to its room, or left out', () => {
@@ -212,12 +229,17 @@ describeInBrowser('calling contexts in a page', (open) => {
     expect(await frame(page, 'archive READ').count()).toBe(1)
     await page.getByRole('button', { name: 'before', exact: true }).click()
     expect(await frame(page, 'archive READ').count()).toBe(0)
-    expect(await code(page)).toBe("explore(comparison, 'calling-contexts', { widths: 'before' })")
+    expect(await page.getByText(/chain of calls exists only after/).count()).toBe(1)
+    await page.getByRole('button', { name: 'requests', exact: true }).click()
+    await page.getByRole('button', { name: 'with all it calls' }).click()
+    expect(await code(page)).toBe(
+      "explore(comparison, 'calling-contexts', { widths: 'before', measure: 'requests', color: 'total' })",
+    )
     await frame(page, 'pay CHARGE').hover()
     const rows = await page.locator('.fd-frame-details tbody tr').allInnerTexts()
     expect(rows.map((row) => row.split('\t')[0])).toEqual([
-      'time, its own work',
-      'time, with all it calls',
+      'share of the request, its own work',
+      'share of the request, with all it calls',
       'times called',
       'requests that have it',
     ])

@@ -57,6 +57,8 @@ const splits = (page: Page) => page.locator('.fd-split')
 async function expectShown(page: Page, explanation: Explanation, name: ParameterQuestionName) {
   expect(await treeOf(page)).toEqual(expectedTree(explanation, name))
   expect(await sentencesOf(page)).toEqual(expectedSentences(explanation, name))
+  const out = await page.getByRole('list', { name: 'Taken out' }).locator('li').allInnerTexts()
+  expect(out.map((text) => text.replace(/ ↩$/, ''))).toEqual([...explanation.excluded])
 }
 
 describeInBrowser('the explorer of explanations in a page', (open) => {
@@ -94,7 +96,7 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
     },
   )
 
-  test('what is taken out can be put back by starting over', async () => {
+  test('what is taken out can be put back, one by one, or all by starting over', async () => {
     const whole = mixed()
     const { page, problems } = await open([
       explore(whole, { question: 'what-differs', name: 'why' }),
@@ -102,8 +104,9 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
     await splits(page).first().click()
     const without = whole.without('web READ · kB')
     expect(without.excluded).toEqual(['web READ · kB', 'web READ · size'])
-    await expectShown(page, without, 'what-differs')
-    expect(await codeOf(page)).toBe("why.without('web READ · kB')")
+    await page.getByRole('button', { name: 'Put back web READ · size' }).click()
+    await expectShown(page, without.including('web READ · size'), 'what-differs')
+    expect(await codeOf(page)).toBe("why.without('web READ · kB').including('web READ · size')")
     await page.getByRole('button', { name: 'Start over' }).click()
     await expectShown(page, whole, 'what-differs')
     expect(problems).toEqual([])
@@ -186,6 +189,7 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
     expect(await page.locator('img').count()).toBe(0)
     expect(await page.locator('section.fd-explanation').innerText()).toContain('<img')
     await splits(page).first().click()
+    expect(await page.getByRole('list', { name: 'Taken out' }).innerText()).toContain('<img')
     expect(await page.locator('img').count()).toBe(0)
     expect(problems).toEqual([])
   })

@@ -52,7 +52,11 @@ describe('explore(explanation)', () => {
 
   test('steps are code, names quoted', () => {
     expect(stepsCode('x', [])).toBe('x')
-    expect(stepsCode('x', ["a'b", 'c · d'])).toBe("x.without('a\\'b').without('c · d')")
+    const steps = [
+      { verb: 'without', column: "a'b" },
+      { verb: 'including', column: 'c · d' },
+    ] as const
+    expect(stepsCode('x', steps)).toBe("x.without('a\\'b').including('c · d')")
   })
 })
 

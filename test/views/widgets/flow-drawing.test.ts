@@ -5,6 +5,8 @@ import {
   flowDrawing,
   hasLeads,
   layOutFlow,
+  linedSteps,
+  sharedRuns,
 } from '../../../src/views/widgets/flows/flow-placement.ts'
 import {
   type FlowData,
@@ -30,9 +32,43 @@ const sceneAt = (level: FlowLevel, opened: number[] = [], of: FlowData = data): 
   flowScene(of, { level, opened })
 
 describe('lines between the same steps', () => {
+  test('follow runs that are contiguous in both flows', () => {
+    expect(sharedRuns(sceneAt('steps'))).toEqual([
+      [0, 1, 2],
+      [6, 7],
+    ])
+  })
+
+  test('are drawn at the ends of a run where they crowd', () => {
+    const runs = [
+      [0, 1, 2, 3],
+      [5, 6],
+    ]
+    expect(linedSteps(runs, [(id) => 100 * id, (id) => 80 * id], 84)).toEqual([0, 3, 5, 6])
+    expect(linedSteps(runs, [(id) => 100 * id, (id) => 90 * id], 84)).toEqual([0, 1, 2, 3, 5, 6])
+  })
+
+  test('are level at the pinned step', () => {
+    const levelAt = (pins: readonly number[], step: number) => {
+      const layouts = layOutFlow(sceneAt('steps'), 'side-by-side', pins)
+      const { correspondences } = flowDrawing(layouts, data, { at: 0, leastApart: 0 })
+      const line = correspondences.find((each) => each.step === step)
+      return (line?.to.y ?? 0) - (line?.from.y ?? 0)
+    }
+    const [root, e, f] = ['A', 'E', 'F'].map(
+      (label) => data.nodes.find((node) => node.label === label)?.id as number,
+    ) as [number, number, number]
+    expect(levelAt([], root)).toBe(0)
+    expect(levelAt([], e)).toBeGreaterThan(40)
+    expect(levelAt([], f)).toBeGreaterThan(levelAt([], e))
+    expect(levelAt([e], e)).toBe(0)
+    expect(levelAt([e], f)).toBeGreaterThan(0)
+    for (const step of [root, e, f]) expect(levelAt([e, f], step)).toBe(0)
+  })
+
   test('are short between chains, whatever stands above them', () => {
     const layout = layOutFlow(sceneAt('steps'), 'side-by-side')
-    const { correspondences } = flowDrawing(layout, data, 0)
+    const { correspondences } = flowDrawing(layout, data, { at: 0, leastApart: 0 })
     for (const { from, to } of correspondences) expect(to.x - from.x).toBeLessThan(200)
   })
 
@@ -46,7 +82,10 @@ describe('lines between the same steps', () => {
     ] as const) {
       const own = dataOf(comparisonOfTexts(before, after))
       const scene = sceneAt('steps', [], own)
-      const { correspondences, parts } = flowDrawing(layOutFlow(scene, 'side-by-side'), own, 0)
+      const { correspondences, parts } = flowDrawing(layOutFlow(scene, 'side-by-side'), own, {
+        at: 0,
+        leastApart: 0,
+      })
       expect(correspondences.length).toBeGreaterThan(4)
       const apart = correspondences.map(({ from, to }) => to.x - from.x)
       const [left, right] = parts.map(({ x, width }) => [x, x + width]) as [number[], number[]]
@@ -66,7 +105,7 @@ describe('lines between the same steps', () => {
 
 describe('the animation', () => {
   const layout = layOutFlow(sceneAt('steps'), 'animation')
-  const drawingAt = (at: number) => flowDrawing(layout, data, at)
+  const drawingAt = (at: number) => flowDrawing(layout, data, { at, leastApart: 0 })
   const partAt = (at: number) => drawingAt(at).parts[0] as FlowPart
   const topOf = (at: number, name: string) =>
     partAt(at).steps.find(({ step }) => step.lines[0] === name)?.y as number
@@ -114,7 +153,9 @@ describe('the animation', () => {
     expect(new Set(moved)).toEqual(new Set(['A', 'B']))
     expect(orders?.[0]?.text).toContain('now comes after')
     const [first, last] = [0, 1].map((at) =>
-      flowDrawing(swap, own, at).parts[0]?.steps.map(({ step }) => step.lines[0]),
+      flowDrawing(swap, own, { at, leastApart: 0 }).parts[0]?.steps.map(
+        ({ step }) => step.lines[0],
+      ),
     )
     expect(first?.join('')).toBe('SABJZ')
     expect([...(last ?? [])].sort().join('')).toBe('ABJSZ')
@@ -127,7 +168,7 @@ describe('the animation', () => {
     const own = dataOf(comparisonOfTexts(fork, chain))
     const turn = layOutFlow(sceneAt('steps', [], own), 'animation')
     for (const at of [0, 0.2, 0.4, 0.5, 0.6, 0.8, 1]) {
-      const { links = [] } = flowDrawing(turn, own, at).parts[0] ?? {}
+      const { links = [] } = flowDrawing(turn, own, { at, leastApart: 0 }).parts[0] ?? {}
       const entered = new Set(links.map(({ link }) => own.nodes[link.to]?.label))
       expect([at, [...entered].sort()]).toEqual([at, ['A', 'B', 'J', 'Z']])
     }
@@ -144,7 +185,7 @@ describe('the animation', () => {
       'animation',
     )
     expect(still.animation?.stages).toEqual([])
-    expect(flowDrawing(still, own, 0.5).heads).toEqual([
+    expect(flowDrawing(still, own, { at: 0.5, leastApart: 0 }).heads).toEqual([
       { x: 0, text: 'in between; nothing differs', side: null },
     ])
   })
@@ -152,7 +193,11 @@ describe('the animation', () => {
 
 describe('the keyboard', () => {
   const at = (mode: 'diff' | 'side-by-side', place: number, part: number, key: string) =>
-    stepAfterKey(flowDrawing(layOutFlow(sceneAt('steps'), mode), data, 0), { part, place }, key)
+    stepAfterKey(
+      flowDrawing(layOutFlow(sceneAt('steps'), mode), data, { at: 0, leastApart: 0 }),
+      { part, place },
+      key,
+    )
 
   test('goes along the flow, to what is beside, and to the ends', () => {
     expect(at('diff', 0, 0, 'ArrowDown')).toEqual({ part: 0, place: 1 })
@@ -166,7 +211,10 @@ describe('the keyboard', () => {
 })
 
 test('a line that only leads on to a join is told from waiting', () => {
-  const drawing = flowDrawing(layOutFlow(sceneAt('steps'), 'diff'), data, 0)
+  const drawing = flowDrawing(layOutFlow(sceneAt('steps'), 'diff'), data, {
+    at: 0,
+    leastApart: 0,
+  })
   // D → E is shorter than X → Y → E.
   expect(hasLeads(drawing)).toBe(true)
 })

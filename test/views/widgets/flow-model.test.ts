@@ -111,13 +111,18 @@ describe('what is compared', () => {
     [{ opened: [77] }, 'ids of groups'],
     [{ level: 'focus', focus: 9 }, 'the rank of a difference, from 1 to 2'],
     [{ opened: 1 }, 'a list of ids'],
+    [{ pins: [99] }, 'ids of steps that are in both flows'],
     [{ at: 2 }, 'a share from 0 to 1'],
-    [{ annotations: [{ node: 99, comment: 'x' }] }, 'notes such as'],
-    [{ annotations: [{ node: 0, edge: 0, comment: 'x' }] }, 'notes such as'],
-    [{ annotations: [{ node: 0, comment: 'x', colour: 'red' }] }, 'notes such as'],
+    [{ annotations: [{ node: 99, mark: true }] }, 'notes such as'],
+    [{ annotations: [{ node: 0, edge: 0 }] }, 'notes such as'],
+    [{ annotations: [{ node: 0, colour: 'red' }] }, 'notes such as'],
     [{ zoom: 3 }, 'There is no option zoom'],
   ])('an option that cannot be %j is refused', (options, message) => {
     expect(() => flows(CHANGED, NUMBER, options as never)).toThrow(message)
+  })
+
+  test('a step that is in one flow only cannot be pinned', () => {
+    expect(() => flows(CHANGED, NUMBER, { pins: [idOf(data, 'D')] })).toThrow('Option pins')
   })
 })
 
@@ -200,34 +205,42 @@ test('a large change that is not significant says why', () => {
 
 describe('notes', () => {
   test('are changed in place, and gone when they say nothing', () => {
-    const one = annotated([], { node: 3 }, 'slow')
-    expect(one).toEqual([{ node: 3, comment: 'slow' }])
-    const two = annotated(one, { edge: 3 }, 'why?')
+    const one = annotated([], { node: 3 }, { mark: true, comment: '' })
+    expect(one).toEqual([{ node: 3, mark: true }])
+    const two = annotated(one, { edge: 3 }, { mark: false, comment: 'why?' })
     expect(two).toEqual([
-      { node: 3, comment: 'slow' },
+      { node: 3, mark: true },
       { edge: 3, comment: 'why?' },
     ])
-    expect(annotated(two, { node: 3 }, '')).toEqual([{ edge: 3, comment: 'why?' }])
-    expect(annotated(two, { node: 3 }, 'x')[0]).toEqual({ node: 3, comment: 'x' })
+    expect(annotated(two, { node: 3 }, { mark: false, comment: '' })).toEqual([
+      { edge: 3, comment: 'why?' },
+    ])
+    expect(annotated(two, { node: 3 }, { mark: true, comment: 'x' })[0]).toEqual({
+      node: 3,
+      mark: true,
+      comment: 'x',
+    })
   })
 
   test('stand at the group that hides what they are on', () => {
     const notes = [
-      { node: 1, comment: 'slow' },
+      { node: 1, mark: true },
       { edge: 0, comment: 'cold cache' },
     ]
     const scene = sceneAt('regions')
     expect(shownNotes(notes, scene, data).steps.get(0)).toEqual({
-      numbers: [1, 2],
-      comments: ['1 B: slow', '2 A → B: cold cache'],
+      numbers: [2],
+      comments: ['2 A → B: cold cache'],
+      isMarked: true,
     })
     const opened = sceneAt('regions', [0])
     expect(shownNotes(notes, opened, data).steps.get(1)).toEqual({
-      numbers: [1],
-      comments: ['1 B: slow'],
+      numbers: [],
+      comments: [],
+      isMarked: true,
     })
     expect([...shownNotes(notes, opened, data).links.values()]).toEqual([
-      { numbers: [2], comments: ['2 A → B: cold cache'] },
+      { numbers: [2], comments: ['2 A → B: cold cache'], isMarked: false },
     ])
   })
 })
@@ -237,8 +250,9 @@ test('the line of code gives back all that is set', () => {
     mode: 'side-by-side' as const,
     level: 'groups' as const,
     opened: [0] as const,
+    pins: [6] as const,
     annotations: [
-      { node: 0, comment: 'slow' },
+      { node: 0, mark: true },
       { edge: 2, comment: `it's “slow”${HOSTILE}` },
     ],
   }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { randomSource } from '../../../src/stats/random.ts'
+import { partBeyond } from '../../../src/views/widgets/flows/flow-canvas.tsx'
 import { dashesAlong } from '../../../src/views/widgets/flows/flow-graph.tsx'
+import type { FlowDrawing } from '../../../src/views/widgets/flows/flow-placement.ts'
 import type { FlowsWidgetOptions } from '../../../src/views/widgets/flows/flow-scene.ts'
 import { firstSight } from '../../../src/views/widgets/flows/flow-state.ts'
 import { flow } from '../../explain/flow-pair/fixture.ts'
@@ -92,6 +94,16 @@ describe('what is seen of two flows beside each other at first', () => {
     expect(k).toBe(0.62)
     expect(x + k * 2000).toBe(524)
   })
+
+  test('tells which of the two is out of the window', () => {
+    const part = (x: number) => ({ x, width: 1000 })
+    const drawing = { parts: [part(0), part(1100)] } as unknown as FlowDrawing
+    const beyond = (x: number) => partBeyond(drawing, { width: 1000 }, { k: 1, x, y: 0 })
+    expect([beyond(0), beyond(-500), beyond(-600), beyond(-1100)]).toEqual([1, 1, 0, 0])
+    expect(partBeyond(drawing, { width: 2100 }, { k: 1, x: 0, y: 0 })).toBe(null)
+    expect(partBeyond(drawing, { width: 2000 }, { k: 1, x: 0, y: 0 })).toBe(null)
+    expect(partBeyond(drawing, { width: 1600 }, { k: 1, x: 0, y: 0 })).toBe(1)
+  })
 })
 
 test('a mode that is none is answered with all modes', () => {
@@ -133,17 +145,30 @@ describeInBrowser('a wide flow in a page', (open) => {
     const { page, problems } = await show({}, { width: 960 })
     await page.getByRole('button', { name: 'Whole' }).click()
     const surface = page.locator('.fd-flow-surface')
+    expect(await surface.getAttribute('class')).toContain('fd-flow-far')
     const top = (await surface.boundingBox())?.y
-    await page
-      .getByRole('list', { name: /^Differences/ })
-      .getByRole('button')
-      .first()
-      .click()
+    const count = page.locator('.fd-flow-count')
+    const width = (await count.boundingBox())?.width
+    await page.getByRole('button', { name: 'Next difference' }).click()
     expect((await surface.boundingBox())?.y).toBe(top)
+    expect((await count.boundingBox())?.width).toBe(width)
     const label = page.locator('.fd-flow-label[font-weight="bold"]').first()
     const [box, window] = await Promise.all([label.boundingBox(), surface.boundingBox()])
     expect(box?.height).toBeGreaterThan(9)
     expect(Math.abs((box?.x ?? 0) - (window?.x ?? 0) - 480)).toBeLessThan(200)
+    expect(problems).toEqual([])
+  })
+
+  test('beside each other, the one out of sight is a click away', async () => {
+    const { page, problems } = await show({ mode: 'side-by-side' })
+    const boxOf = (part: number) => page.locator(`[data-step="${part}:0"]`).boundingBox()
+    const window = (await page.locator('.fd-flow-surface').boundingBox()) as { width: number }
+    expect((await boxOf(0))?.x).toBeLessThan(window.width)
+    expect((await boxOf(1))?.x).toBeGreaterThan(window.width)
+    await page.getByRole('button', { name: 'after →' }).click()
+    expect((await boxOf(1))?.x).toBeLessThan(window.width)
+    await page.getByRole('button', { name: '← before' }).click()
+    expect((await boxOf(0))?.x).toBeGreaterThan(0)
     expect(problems).toEqual([])
   })
 })

@@ -12,6 +12,7 @@ import {
   type GanttData,
   ganttCalls,
   ganttRows,
+  uncriticalCalls,
 } from '../../../src/views/widgets/gantt/gantt-model.ts'
 import { shopPeriod } from '../../compare/findings/fixture.ts'
 import { chains, makeGraphs, makeSpans } from '../../make-traces.ts'
@@ -241,6 +242,15 @@ describe('the parts', () => {
     }
     expect(foldedTo(calls, 1000)).toEqual([])
     expect(visibleCalls(calls, foldedTo(calls, 1))).toEqual([0])
+  })
+
+  test('folding the uncritical hides no critical call', () => {
+    const left = new Set(visibleCalls(calls, uncriticalCalls(calls)))
+    for (const [number, { critical }] of calls.entries()) {
+      if (critical.length > 0) expect(left.has(number)).toBe(true)
+    }
+    const own = ganttCalls(buildFlows(small, { concurrency: 'observed' }), [0])
+    expect(visibleCalls(own, uncriticalCalls(own))).toEqual([0, 1, 2, 3])
   })
 
   test('code names what is not as usual', () => {

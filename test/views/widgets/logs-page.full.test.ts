@@ -36,14 +36,15 @@ describeInBrowser('logs in a page', (open) => {
     const { page, problems } = await open([explore(compared, { name: 'compared' })])
     await page.locator('.fd-logs-variable', { hasText: 'flush' }).click()
     const details = page.locator('.fd-logs-details')
+    expect(await details.locator('tbody tr').count()).toBe(7)
     await details.locator('.fd-chart svg').waitFor()
     expect(await details.locator('.fd-chart .mark-symbol.role-mark path').count()).toBe(7 * 80)
+    const [first] = await details.locator('tbody tr').allInnerTexts()
     const test = compared.divergence
       .variable('event', 'flush')
       ?.features.toSorted((a, b) => Math.abs(b.t) - Math.abs(a.t))[0]
-    const first = await details.locator('.fd-chart svg').textContent()
-    expect(first).toContain(`t = ${Number(test?.t.toPrecision(3))}`)
-    expect(first).toContain('p < 0.001')
+    expect(first).toContain(`${Number(test?.t.toPrecision(3))}`)
+    expect(first).toContain('< 0.001')
     expect(await page.locator('.fd-code code').last().innerText()).toBe(
       "plot(compared.divergence, 'variable', { name: 'flush', kind: 'event', limit: 10 })",
     )
@@ -69,6 +70,17 @@ describeInBrowser('logs in a page', (open) => {
     expect(await page.locator('.fd-logs-variable[aria-pressed="true"]').count()).toBe(1)
     await page.keyboard.press('Escape')
     expect(await page.locator('.fd-logs-details').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  test('what differs without being in the graph is named, and opens', async () => {
+    const { page, problems } = await open([
+      explore(compared, { name: 'compared', feature: 'firstAbsolute' }),
+    ])
+    const others = page.locator('.fd-logs-others')
+    expect(await others.innerText()).toContain('but finish does not depend on')
+    await others.getByRole('button', { name: 'announce' }).click()
+    expect(await page.locator('.fd-logs-details h3').innerText()).toBe('announce')
     expect(problems).toEqual([])
   })
 

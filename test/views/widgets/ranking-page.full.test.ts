@@ -1,7 +1,9 @@
+import * as aq from 'arquero'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { Comparison } from '../../../src/compare/comparison.ts'
 import { exemplars, type RankedMutation } from '../../../src/compare/ranking/rank-mutations.ts'
+import type { StageTable } from '../../../src/core/stage.ts'
 import { percent, signedDuration } from '../../../src/core/words.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
@@ -14,21 +16,32 @@ const ranksOf = async (page: Page) =>
     Number(cell.replace(/\D/g, '')),
   )
 
+async function codeGives(page: Page, comparison: Comparison): Promise<number[]> {
+  const code = await page.locator('.fd-code code').innerText()
+  const made: StageTable = new Function('comparison', 'aq', `return ${code}`)(comparison, aq)
+  return Array.from(made.array('rank'), Number)
+}
+
 const mutationButton = (page: Page, rank: number) =>
   page.getByRole('button', { name: `Mutation ${rank}`, exact: true })
 
 describeInBrowser('the ranking browser in a page', (open) => {
-  test('begins in the order of the ranking, and sorts by what is clicked', async () => {
+  test('sorts and filters as its code does', async () => {
     const { page, problems } = await open([explore(slower, { limit: 20 })])
-    const ranks = Array.from({ length: 20 }, (_, i) => i + 1)
-    expect(await ranksOf(page)).toEqual(ranks)
+    expect(await ranksOf(page)).toEqual(await codeGives(page, slower))
     await page.getByRole('button', { name: 'requests', exact: true }).click()
-    const requests = slower.ranking.mutations.slice(0, 20).map((one) => one.requests)
-    const shown = await ranksOf(page)
-    expect(shown.map((rank) => requests[rank - 1])).toEqual(requests.toSorted((a, b) => b - a))
-    expect(await page.locator('.fd-code code').last().innerText()).toBe(
-      'explore(comparison, { limit: 20 })',
+    await page.getByLabel('Only rows where root is').fill('write')
+    await page.getByLabel('Only rows where contributionUs is').fill('> 100 ms')
+    expect(await page.locator('.fd-code code').innerText()).toBe(
+      'comparison.ranking.table().slice(0, 20)' +
+        '.filter(d => aq.op.match(d.root, /write/i, 0) && d.contributionUs > 100000)' +
+        ".orderby(aq.desc('requests'))",
     )
+    const shown = await ranksOf(page)
+    expect(shown.length).toBeGreaterThan(2)
+    expect(shown).toEqual(await codeGives(page, slower))
+    await page.getByRole('button', { name: 'Start over' }).click()
+    expect((await ranksOf(page)).length).toBe(20)
     expect(problems).toEqual([])
   })
 
@@ -36,11 +49,9 @@ describeInBrowser('the ranking browser in a page', (open) => {
     const { page } = await open([explore(slower)])
     await page.setViewportSize({ width: 800, height: 900 })
     await mutationButton(page, 1).click()
-    const chart = page.locator('.fd-mutation svg.marks').first()
-    await chart.waitFor()
-    const plot = await chart.boundingBox()
+    const plot = await page.locator('.fd-mutation svg').first().boundingBox()
     const place = await page.locator('.fd-mutation > .fd-beside > div').first().boundingBox()
-    expect(plot?.width).toBeGreaterThan(380)
+    expect(plot?.width).toBeGreaterThan(400)
     expect(plot?.width).toBeLessThanOrEqual(place?.width as number)
   })
 
@@ -111,6 +122,18 @@ describeInBrowser('the ranking browser in a page', (open) => {
     expect(problems).toEqual([])
   })
 
+  test('is found by what it shows, and not by what it hides', async () => {
+    const { page, problems } = await open([explore(other)])
+    const search = page.getByRole('searchbox', { name: 'Only mutations with' })
+    const first = other.ranking.table().objects()[0] as { root: string; category: number }
+    await search.fill(first.root)
+    expect(await page.locator('.fd-openable').count()).toBeGreaterThan(0)
+    expect(await page.locator('.fd-openable').first().innerText()).toContain(first.root)
+    await search.fill('100 %')
+    expect(await page.locator('.fd-openable').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
   test('an opened mutation is in the line of code, which opens it', async () => {
     const { page, problems } = await open([explore(other)])
     await mutationButton(page, 2).click()
@@ -123,18 +146,16 @@ describeInBrowser('the ranking browser in a page', (open) => {
     expect(() => explore(other, { opened: 99 })).toThrow('Option opened is 99')
   })
 
-  test('its edges are pages of a table', async () => {
+  test('all edges show when asked for', async () => {
     const { page, problems } = await open([explore(slower)])
     await mutationButton(page, 2).click()
     const { category } = slower.ranking.mutations[1] as { category: number }
     await page.locator('.fd-fold', { hasText: 'Edges' }).locator('summary').click()
-    const { length } = await page
-      .getByRole('table', { name: `Edges of category ${category}` })
-      .locator('tbody tr')
-      .all()
-    const all = slower.responseTime.edgeTable(category).numRows()
-    expect(length).toBe(Math.min(8, all))
-    if (all > 8) expect(await page.locator('.fd-pager').innerText()).toContain(`of ${all}`)
+    await page.getByLabel('rows per page').selectOption('50')
+    const edges = page.getByRole('table', { name: `Edges of category ${category}` })
+    expect(await edges.locator('tbody tr').count()).toBe(
+      slower.responseTime.edgeTable(category).numRows(),
+    )
     expect(problems).toEqual([])
   })
 
@@ -178,8 +199,7 @@ async function rowsOf(page: Page): Promise<string[]> {
   return Promise.all(
     rows.map(async (row) => {
       const cells = await row.locator('td').allInnerTexts()
-      const [, category] = /\((\d+)\)$/.exec(cells[1] ?? '') ?? []
-      return [cells[0]?.replace(/\D/g, ''), category, cells[2]].join(' ')
+      return [cells[0]?.replace(/\D/g, ''), cells[8], cells[2]].join(' ')
     }),
   )
 }
@@ -196,9 +216,7 @@ describeInBrowser('the threshold in a page', (open) => {
   test('begins with the ranking of the comparison', async () => {
     const { page, problems } = await open([explore(other, { threshold: true })])
     expect(await rowsOf(page)).toEqual(expectedRows(other))
-    expect(await page.locator('.fd-code code').last().innerText()).toBe(
-      'explore(comparison, { threshold: true })',
-    )
+    expect(await page.locator('.fd-code code').innerText()).toBe('comparison.ranking.table()')
     expect(problems).toEqual([])
   })
 
@@ -241,7 +259,7 @@ describeInBrowser('the threshold in a page', (open) => {
       seen.add(smPThreshold)
       expect(await rowsOf(page)).toEqual(expectedRows(other.with({ smPThreshold })))
       expect(await page.locator('.fd-code code').innerText()).toBe(
-        `explore(comparison.with({ smPThreshold: ${smPThreshold} }), { threshold: true })`,
+        `comparison.with({ smPThreshold: ${smPThreshold} }).ranking.table()`,
       )
     }
     await page.mouse.up()
@@ -265,7 +283,7 @@ describeInBrowser('the threshold in a page', (open) => {
     const auto = other.with({ ...options, smPThreshold: 'auto' })
     expect(await rowsOf(page)).toEqual(expectedRows(auto))
     expect(await page.locator('.fd-code code').innerText()).toBe(
-      "explore(comparison.with({ smPThreshold: 'auto', alpha: 0.001, correction: 'bh', oneToN: false }), { threshold: true })",
+      "comparison.with({ smPThreshold: 'auto', alpha: 0.001, correction: 'bh', oneToN: false }).ranking.table()",
     )
     expect(problems).toEqual([])
   })
@@ -304,17 +322,25 @@ describeInBrowser('the threshold in a page', (open) => {
 describeInBrowser('the threshold as a number in a page', (open) => {
   const comparison = compareShops({}, { payUs: 4000, archive: 0.3 })
 
-  test('what cannot be one changes nothing, and left it shows what is used', async () => {
+  test('what cannot be one is marked, and beside it stands what is used', async () => {
     const { page, problems } = await open([explore(comparison, { threshold: true })])
     const field = page.locator('input[type=number]')
-    const code = page.locator('.fd-code code').last()
+    const words = page.locator('.fd-threshold [aria-live]')
     await field.fill('18')
     await field.fill('-5')
-    expect(await code.innerText()).toContain('smPThreshold: 18')
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    expect(await words.innerText()).toBe('not a number of requests; 18 is used')
+    expect(await page.locator('.fd-code code').innerText()).toBe(
+      'comparison.with({ smPThreshold: 18 }).ranking.table()',
+    )
     await field.blur()
     expect(await field.inputValue()).toBe('18')
+    expect(await words.innerText()).toBe('')
+    await field.fill('')
+    expect(await words.innerText()).toContain('18 is used')
     await field.fill('3')
-    expect(await code.innerText()).toContain('smPThreshold: 3')
+    expect(await field.getAttribute('aria-invalid')).toBe('false')
+    expect(await page.locator('.fd-code code').innerText()).toContain('smPThreshold: 3')
     expect(problems).toEqual([])
   })
 })

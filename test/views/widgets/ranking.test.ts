@@ -2,8 +2,6 @@ import { describe, expect, test } from 'vitest'
 import type { Comparison } from '../../../src/compare/comparison.ts'
 import { readOptions } from '../../../src/core/options.ts'
 import { signedDuration } from '../../../src/core/words.ts'
-import { quantile } from '../../../src/stats/quantile.ts'
-import { categoryTimesChart } from '../../../src/views/charts/response-times.ts'
 import { explore } from '../../../src/views/explore.ts'
 import {
   RANKING_WIDGET_OPTIONS,
@@ -75,12 +73,12 @@ describe('the entries of the ranking browser', () => {
   test('have the response times of what a structural mutation was before', () => {
     const [first] = rankingEntries(other, 30)
     const precursor = other.ranking.mutations[0]?.precursors[0]?.category ?? -1
-    expect(first?.origin).toBe(precursor)
-    const { values, weights } = other.categories.ascendingTimes(precursor, 0)
-    expect(first?.beforeUs).toBe(quantile(values, 0.5, weights))
-    const spec = categoryTimesChart(other.responseTime, first?.category ?? 0, precursor)
-    expect(spec.title).toContain(`before in category ${precursor}`)
-    expect(spec.description).toContain(`${other.categories.count(precursor, 0)} requests before`)
+    expect(first?.before.category).toBe(precursor)
+    expect(first?.before.count).toBe(other.categories.count(precursor, 0))
+    expect(first?.after.category).toBe(first?.category)
+    const quantilesUs = first?.after.quantilesUs ?? []
+    expect(quantilesUs).toHaveLength(41)
+    expect([...quantilesUs].sort((a, b) => a - b)).toEqual(quantilesUs)
   })
 })
 

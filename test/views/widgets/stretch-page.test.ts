@@ -93,8 +93,9 @@ describeInBrowser('a stretch of time in a page', (open) => {
   })
 
   test('a part of the ribbon opens by a click on it, and is undone', async () => {
+    const traceUrl = 'http://localhost:16686/trace/{traceId}'
     const { page, problems } = await open([
-      explore(compareShops({}, { stockUs: 1600, payUs: 4000 })),
+      explore(compareShops({}, { stockUs: 1600, payUs: 4000 }), { traceUrl }),
     ])
     await settled(page)
     const parts = page.getByRole('group', { name: 'Parts of the request' }).getByRole('button')
@@ -107,6 +108,7 @@ describeInBrowser('a stretch of time in a page', (open) => {
       if ((await page.getByRole('button', { name: 'Undo this' }).count()) > 0) break
       await place.click({ force: true })
     }
+    expect(await page.locator('.fd-part a').count()).toBe(2)
     await page.getByRole('button', { name: 'Undo this' }).click()
     const rows = page.getByRole('table', { name: 'With and without this part' }).locator('tr')
     expect(await rows.count()).toBe(4)

@@ -4,7 +4,7 @@ import { type ComparisonSnapshot, restoreComparison } from '../../../src/compare
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { accountFor, ribbonOf } from '../../../src/views/charts/ribbon.ts'
 import { shownFindings } from '../../../src/views/widgets/findings/findings-list.tsx'
-import { undo } from '../../../src/views/widgets/findings/ribbon-pane.tsx'
+import { typicalOf, undo } from '../../../src/views/widgets/findings/ribbon-pane.tsx'
 import { carriedRequests, comparedStretch } from '../../../src/views/widgets/timeline/stretch.tsx'
 import { period } from '../../compare/findings/five-services.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
@@ -102,6 +102,7 @@ describe('a part of a ribbon that is undone', () => {
       expect(without.meanUs).toBeLessThan(after.meanUs)
       expect(without.p50Us).toBeLessThanOrEqual(after.p50Us)
       expect(before.meanUs).toBeLessThan(after.meanUs)
+      for (const id of typicalOf(restored, steps)) expect(restored.flows.ids).toContain(id)
     }
     const all = undo(
       restored,
@@ -125,8 +126,9 @@ describe('findings as a page lists them', () => {
     expect(shown.length).toBeGreaterThan(0)
     expect(JSON.parse(JSON.stringify(shown))).toEqual(shown)
     const { findings } = comparison.findings
-    for (const [i, { account }] of shown.entries()) {
+    for (const [i, { account, overTime }] of shown.entries()) {
       expect(account).toEqual(accountFor(comparison, null, findings[i]?.id ?? null).parts)
+      expect(overTime.map(({ length }) => length)).toEqual([16, 16])
     }
   })
 })

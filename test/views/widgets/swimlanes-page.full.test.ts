@@ -23,10 +23,17 @@ async function scales(page: Page, data: SwimlaneData): Promise<number[]> {
 describeInBrowser('swimlanes in a page', (open) => {
   const data = dataOf(swimlanes(comparison, paying))
 
-  test('stand below each other, on one scale', async () => {
+  test('stand below or beside each other, on one scale', async () => {
     const { page, problems } = await open([swimlanes(comparison, paying)])
     const [before, after] = await scales(page, data)
     expect(before).toBeCloseTo(after as number, 4)
+    await page.getByRole('button', { name: 'beside before' }).click()
+    const [left, right] = await scales(page, data)
+    expect(left).toBeCloseTo(right as number, 4)
+    expect(left).toBeLessThan((before as number) * 0.6)
+    expect(await code(page)).toBe(
+      `explore(comparison, 'swimlanes', { category: ${paying}, arrangement: 'beside' })`,
+    )
     expect(problems).toEqual([])
   })
 

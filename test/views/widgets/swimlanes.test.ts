@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
+import { readOptions } from '../../../src/core/options.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { joined, lengthUs } from '../../../src/views/drawing/time-range.tsx'
 import { explore } from '../../../src/views/explore.ts'
@@ -176,6 +177,9 @@ describe('a category', () => {
     expect(() => swimlanes(comparison, { before: 't2-0' })).toThrow('t2-0')
     expect(() => swimlanes(comparison, {})).toThrow('Option traces')
     expect(() => swimlanes(comparison, 0, { range: [3, 1] })).toThrow('Option range')
+    expect(() => swimlanes(comparison, 0, { arrangement: 'over' } as never)).toThrow(
+      "Give 'below' or 'beside'.",
+    )
     expect(() => swimlanes(comparison, 0, { lane: 1 } as never)).toThrow('no option lane')
   })
 })
@@ -183,17 +187,21 @@ describe('a category', () => {
 describe('both pictures', () => {
   const data = dataOf(swimlanes(comparison, paying))
 
-  test('share the axis of time, whole and in part', () => {
-    for (const range of [null, [100, 900] as const]) {
-      const [first, second] = swimlaneLayout(data, range, 1000).panels
-      expect(first?.width).toBe(second?.width)
-      expect(first?.width).toBeGreaterThan(300)
-      expect(first?.left).toBe(second?.left)
+  test('share the axis of time, below and beside each other, whole and in part', () => {
+    for (const arrangement of ['below', 'beside'] as const) {
+      for (const range of [null, [100, 900] as const]) {
+        const layout = swimlaneLayout(data, { arrangement, range, folded: true }, 1000)
+        const [first, second] = layout.panels
+        expect(first?.width).toBe(second?.width)
+        expect(first?.width).toBeGreaterThan(300)
+        if (arrangement === 'below') expect(first?.left).toBe(second?.left)
+        else expect(first?.top).toBe(second?.top)
+      }
     }
   })
 
   test('reach to the end of the longer request', () => {
-    const { range } = swimlaneLayout(data, null, 1000)
+    const { range } = swimlaneLayout(data, readOptions(SWIMLANE_OPTIONS), 1000)
     expect(range).toEqual([0, Math.max(...data.sides.map(({ responseTimeUs }) => responseTimeUs))])
   })
 
@@ -233,8 +241,8 @@ describe('the parts', () => {
     expect(code({ traces: { before: 't1-0' } })).toBe(
       "explore(mine, 'swimlanes', { traces: { before: 't1-0' } })",
     )
-    expect(code({ category: 3, range: [0, 5] })).toBe(
-      "explore(mine, 'swimlanes', { category: 3, range: [0, 5] })",
+    expect(code({ category: 3, arrangement: 'beside', range: [0, 5] })).toBe(
+      "explore(mine, 'swimlanes', { category: 3, arrangement: 'beside', range: [0, 5] })",
     )
   })
 

@@ -91,6 +91,30 @@ describeInBrowser('a table in a page', (open) => {
     expect(problems).toEqual([])
   })
 
+  test('a word in a summary filters by it, and lets go again', async () => {
+    const { page, problems } = await openTable()
+    const word = page.locator('.fd-top').first()
+    await word.click()
+    const code = await page.locator('.fd-code code').innerText()
+    expect(code).toMatch(/^table\.filter\(d => d\.root === '/)
+    await word.click()
+    expect(await page.locator('.fd-code code').innerText()).toBe('table')
+    expect(problems).toEqual([])
+  })
+
+  test('a column is hidden and shown by keys', async () => {
+    const { page, problems } = await openTable()
+    await page.locator('.fd-columns summary').focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('checkbox', { name: 'category' }).focus()
+    await page.keyboard.press('Space')
+    expect(await page.locator('thead th').first().innerText()).toContain('root')
+    expect(await page.locator('.fd-code code').innerText()).toContain(".select('root', 'nodes'")
+    await page.keyboard.press('Space')
+    expect(await page.locator('.fd-code code').innerText()).toBe('table')
+    expect(problems).toEqual([])
+  })
+
   test('durations are said in their unit, to the last digit on hover', async () => {
     const { page, problems } = await openTable()
     const cell = page.locator('tbody tr').first().locator('td').nth(6)
@@ -108,8 +132,9 @@ describeInBrowser('a table in a page', (open) => {
     )
     const { page, problems } = await open([exploreTable(stageTable(many), { title: HOSTILE })])
     expect(await page.locator('img').count()).toBe(0)
-    await page.locator('.fd-filter').first().fill(HOSTILE)
+    await page.locator('.fd-top').first().click()
     expect(await page.locator('tbody tr').count()).toBe(5)
+    await page.locator('.fd-columns summary').click()
     await page.locator('.fd-sort').first().click()
     expect(await page.locator('img').count()).toBe(0)
     expect(problems).toEqual([])

@@ -14,6 +14,7 @@ import {
   valueAt,
 } from '../../../src/views/widgets/table/table-columns.ts'
 import {
+  columnSummarizer,
   keptRows,
   sortedRows,
   stateFilters,
@@ -74,13 +75,15 @@ describe('the line of code', () => {
     expect(shown(requests(), {}).code).toBe('table')
   })
 
-  test('says filters, then order', () => {
+  test('says filters, then order, then columns', () => {
     const { code, ids } = shown(requests(), {
       filters: { meanUs: '> 1 ms', hot: 'true' },
+      hidden: [at('list'), at('when')],
       sort: [{ column: at('meanUs'), descending: true }],
     })
     expect(code).toBe(
-      "table.filter(d => d.meanUs > 1000 && d.hot === true).orderby(aq.desc('meanUs'))",
+      "table.filter(d => d.meanUs > 1000 && d.hot === true).orderby(aq.desc('meanUs'))" +
+        ".select('id', 'root', 'meanUs', 'odd name', 'hot')",
     )
     expect(ids).toEqual([5, 0, 3])
   })
@@ -118,6 +121,7 @@ describe('the line of code', () => {
       fc.record({ column: fc.nat(NAMES.length - 1), descending: fc.boolean() }),
       { maxLength: 3, selector: ({ column }) => column },
     ),
+    hidden: fc.constant([]),
   })
   const tables: Record<string, () => StageTable> = {
     plain: requests,
@@ -186,6 +190,44 @@ describe('filters', () => {
       ids: [],
       code: 'table.filter(d => false)',
     })
+  })
+})
+
+describe('summaries', () => {
+  const all = Uint32Array.of(0, 1, 2, 3, 4, 5)
+
+  test('of numbers: classes, extremes, the middle, and what is missing', () => {
+    const summary = columnSummarizer(column('odd name'))(all)
+    expect(summary).toMatchObject({ min: -1, median: 0.25, max: 0.25, missing: 3 })
+    const bins = summary.kind === 'number' ? summary.bins : []
+    expect(bins.filter((bin) => bin.all > 0)).toEqual([
+      { all: 1, kept: 1 },
+      { all: 2, kept: 2 },
+    ])
+  })
+
+  test('of words: those of most rows, among all and among those that stay', () => {
+    expect(columnSummarizer(column('root'))(Uint32Array.of(1, 2, 4))).toMatchObject({
+      top: [
+        { word: 'read', all: 2, kept: 1 },
+        { word: 'Write (a/b)', all: 1, kept: 1 },
+        { word: HOSTILE, all: 1, kept: 0 },
+      ],
+      distinct: 2,
+      missing: 1,
+    })
+  })
+
+  test('of no rows have nothing to say', () => {
+    expect(columnSummarizer(column('meanUs'))(new Uint32Array())).toMatchObject({
+      min: Number.NaN,
+      median: Number.NaN,
+      missing: 0,
+    })
+  })
+
+  test('of an even number of values, the middle is between two', () => {
+    expect(columnSummarizer(column('id'))(all)).toMatchObject({ median: 2.5, isLog: false })
   })
 })
 

@@ -2,15 +2,12 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { formatDuration, grouped } from '../../../src/core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../../src/flows/flow-set.ts'
-import { arrivalsModel } from '../../../src/views/charts/arrivals.ts'
 import { explore } from '../../../src/views/explore.ts'
-import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
+import { timelineModel } from '../../../src/views/widgets/timeline/timeline-model.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
 import { comparison, dataOf, pasted } from './timeline-fixture.ts'
-
-connectCharts()
 
 const codeOf = (page: Page) => page.locator('.fd-code code').innerText()
 const requestsOf = async (page: Page): Promise<string[]> =>
@@ -73,7 +70,7 @@ describeInBrowser('the timeline in a page', (open) => {
   test('keys move the ends of a range', async () => {
     const { page, problems } = await open([explore(comparison, 'timeline')])
     const end = page.getByLabel('after, to')
-    const step = arrivalsModel(dataOf(comparison)).stepUs
+    const step = timelineModel(dataOf(comparison)).stepUs
     const timeOf = async () => Number(await end.getAttribute('aria-valuenow'))
     const last = await timeOf()
     await end.focus()
@@ -87,6 +84,33 @@ describeInBrowser('the timeline in a page', (open) => {
     expect(problems).toEqual([])
   })
 
+  test('filters by where requests begin and by category', async () => {
+    const { page, problems } = await open([explore(comparison, 'timeline')])
+    await drag(page, 'before', 0.2, 0.5)
+    for (const group of ['that begin with', 'of a category']) {
+      const value = await page
+        .locator(`optgroup[label="${group}"] option`)
+        .nth(1)
+        .getAttribute('value')
+      await page.locator('select').selectOption(value)
+      expect((await expectAgreement(page)).size).toBeGreaterThan(0)
+    }
+    expect(problems).toEqual([])
+  })
+
+  test('selects the same range in both periods, if asked to', async () => {
+    const { page, problems } = await open([explore(comparison, 'timeline')])
+    await page.getByLabel('same range').check()
+    await drag(page, 'after', 0.1, 0.3)
+    const [, before, after] =
+      /beforeUs: (\[.*?\]), afterUs: (\[.*?\])/.exec(await codeOf(page)) ?? []
+    expect(before).toBe(after)
+    await expectAgreement(page)
+    await page.getByRole('button', { name: 'Select everything' }).click()
+    expect(await codeOf(page)).toBe('comparison.flows')
+    expect(problems).toEqual([])
+  })
+
   test('names from traces do nothing but show, in the dark and where it is narrow', async () => {
     const shops = compareShops({}, { payUs: 2600 })
     const hostile = shops.with({ label: ({ operation }) => `${operation} ${HOSTILE}` })
@@ -94,7 +118,10 @@ describeInBrowser('the timeline in a page', (open) => {
       dark: true,
       width: 500,
     })
+    await page.locator('select').selectOption('root 0')
+    expect(pasted(await codeOf(page), hostile).size).toBe(hostile.flows.size)
     expect(await page.locator('.flowdelta img, .flowdelta script').count()).toBe(0)
+    expect(await page.locator('option').nth(1).textContent()).toContain('<img')
     const wide = await page.evaluate(() => document.documentElement.scrollWidth)
     expect(wide).toBeLessThanOrEqual(500)
     expect(problems).toEqual([])

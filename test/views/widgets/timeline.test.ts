@@ -2,21 +2,20 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { Comparison } from '../../../src/compare/comparison.ts'
 import { AFTER, BEFORE, FlowSet, type Period } from '../../../src/flows/flow-set.ts'
-import { arrivalsModel } from '../../../src/views/charts/arrivals.ts'
 import { explore } from '../../../src/views/explore.ts'
-import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
+import { densityPaths, timeBins } from '../../../src/views/widgets/timeline/timeline-drawing.tsx'
 import {
   numberCode,
   rangeBetween,
   rateText,
   summarizeRange,
   timelineCode,
+  timelineModel,
   withEnd,
 } from '../../../src/views/widgets/timeline/timeline-model.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
 import { comparison, dataOf, pasted } from './timeline-fixture.ts'
-
-connectCharts()
 
 /** Requests of category 0 with a start and a response time each. */
 const arrivals = (times: readonly (readonly [startUs: number, timeUs: number])[]) =>
@@ -45,6 +44,8 @@ describe('ranges', () => {
 })
 
 describe('code', () => {
+  const data = dataOf(comparison)
+
   test('is as short as the numbers allow', () => {
     expect([0, 9999, 12_300_000, 250_500, 12_345_678, -5e6].map(numberCode)).toEqual([
       '0',
@@ -57,7 +58,7 @@ describe('code', () => {
   })
 
   test('names the flows alone when everything is selected', () => {
-    expect(timelineCode({}, 'comparison')).toBe('comparison.flows')
+    expect(timelineCode(data, {}, 'comparison')).toBe('comparison.flows')
   })
 
   test('gives the requests that are shown, in ranges and filtered', () => {
@@ -69,7 +70,11 @@ describe('code', () => {
       [12_345_678, 30_000_001],
     ] as const
     const category = pasted(
-      timelineCode({ beforeUs: ranges[0], afterUs: ranges[1], category: largest }, 'comparison'),
+      timelineCode(
+        data,
+        { beforeUs: ranges[0], afterUs: ranges[1], category: largest },
+        'comparison',
+      ),
     )
     const expected = (period: Period) =>
       Array.from(categories.members(largest, period)).filter((row) => {
@@ -81,16 +86,33 @@ describe('code', () => {
       expected(BEFORE),
       expected(AFTER),
     ])
+    const root = pasted(timelineCode(data, { root: 1 }, 'comparison'))
+    expect(new Set(root.table().array('root'))).toEqual(new Set([data.roots[1]]))
+    expect(root.size).toBeGreaterThan(0)
   })
+
+  test.each([HOSTILE, 'a\u202eb', "it's\\", 'long '.repeat(100)])(
+    'works for the name %j',
+    (name) => {
+      const shops = compareShops({}, {})
+      const hostile = shops.with({ label: ({ operation }) => operation + name })
+      const code = timelineCode(dataOf(hostile), { root: 0 }, 'comparison')
+      expect(pasted(code, hostile).size).toBe(hostile.flows.size)
+      expect(code).not.toMatch(/[\p{Cc}\p{Cf}\u2028]/u)
+      expect(code.length).toBeLessThan(300)
+    },
+  )
 })
 
 describe('summaries', () => {
-  const model = arrivalsModel(dataOf(comparison))
+  const model = timelineModel(dataOf(comparison))
 
   test('are of the requests that the code selects, at every step', () => {
     for (const fromUs of [0, 3.3e6, 17e6, 60.1e6]) {
       const range = [fromUs, fromUs + 9_100_000] as const
-      const selected = pasted(timelineCode({ beforeUs: range, afterUs: range }, 'comparison'))
+      const selected = pasted(
+        timelineCode(dataOf(comparison), { beforeUs: range, afterUs: range }, 'comparison'),
+      )
       const found = summarizeRange(model.requests[0], range, model.requests[0])
       expect(found.requests).toBe(selected.count(BEFORE))
       const times = selected.responseTimeUs.slice(0, found.requests)
@@ -127,6 +149,30 @@ describe('summaries', () => {
   })
 })
 
+describe('the drawing', () => {
+  const requests = arrivals([
+    [0, 0],
+    [10, 50],
+    [10, 50],
+    [95, 100],
+  ])
+
+  test('puts a run of cells into the path of its darkness', () => {
+    const even = {
+      ticks: [],
+      share: (value: number) => value / 100,
+      value: (share: number) => share,
+    }
+    const paths = densityPaths(requests, { x: even, y: even }, { width: 100, height: 20, cell: 10 })
+    expect(paths).toEqual(['M90 5h10M0 15h10', 'M10 15h10', '', ''])
+  })
+
+  test('counts arrivals in equal parts of the time', () => {
+    const bins = timeBins(requests, { spanUs: [0, 96], binUs: 20 })
+    expect(bins.map(({ length }) => length)).toEqual([3, 0, 0, 0, 1])
+  })
+})
+
 describe('what goes into a page', () => {
   test('20,000 requests take less than 600 kB, with those that it compares anew and its picture', () => {
     const { flows } = comparison
@@ -145,7 +191,7 @@ describe('what goes into a page', () => {
       recorded.report,
     )
     const broken = new Comparison({ runs, after }, options, { flows })
-    expect(arrivalsModel(dataOf(broken)).requests[0].length).toBe(299)
+    expect(timelineModel(dataOf(broken)).requests[0].length).toBe(299)
   })
 
   test('the picture says what is selected', () => {

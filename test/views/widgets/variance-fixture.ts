@@ -1,9 +1,10 @@
-import type { Comparison } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { decodeColumns, type EncodedColumns } from '../../../src/core/columns.ts'
 import { findVariance, VarianceSources } from '../../../src/explain/variance/find-variance.ts'
 import { explore } from '../../../src/views/explore.ts'
 import type { VarianceData } from '../../../src/views/widgets/variance/variance-data.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
+import { makeGraphs } from '../../make-traces.ts'
 
 export const comparison = compareShops({}, { payUs: 2600 })
 
@@ -22,4 +23,14 @@ export const data = dataOf()
 export function pasted(code: string, of = comparison): unknown {
   const given = { comparison: of, findVariance, explore }
   return new Function(...Object.keys(given), `return ${code}`)(...Object.values(given))
+}
+
+/** One category, a chain of edges that take longer together. */
+export function compareChain(edges: number) {
+  const graphs = Array.from({ length: 20 }, (_, i) => ({
+    labels: Array.from({ length: edges + 1 }, (_, step) => `m__t__S${step}`),
+    edges: Array.from({ length: edges }, (_, edge) => [edge, edge + 1] as const),
+    latencyUs: Array.from({ length: edges }, (_, edge) => 100 + i + ((i * (edge + 1)) % 3)),
+  }))
+  return compare(makeGraphs(graphs), makeGraphs(graphs))
 }

@@ -9,23 +9,36 @@ import { explore } from '../../../src/views/explore.ts'
 import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import type { VarianceData } from '../../../src/views/widgets/variance/variance-data.ts'
 import { requests } from '../../explain/parameters/fixture.ts'
-import { makeSpans } from '../../make-traces.ts'
+import { makeGraphs, makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
-import { comparison, data, pasted } from './variance-fixture.ts'
+import { comparison, data, pasted, type variance } from './variance-fixture.ts'
 
 connectCharts()
+
+/** One category, A → B → C → D, whose first two steps take longer together, and the third less. */
+function compareTogether() {
+  const graphs = Array.from({ length: 20 }, (_, i) => ({
+    labels: ['A', 'B', 'C', 'D'].map((point) => `m__t__${point}`),
+    edges: [0, 1, 2].map((edge) => [edge, edge + 1] as const),
+    latencyUs: [100 + i, 200 + i + (i % 3), 300 - i / 2],
+  }))
+  return compare(makeGraphs(graphs), makeGraphs(graphs))
+}
 
 const codeOf = (page: Page) => page.locator('.fd-code code').last().innerText()
 const listed = (page: Page) => page.locator('.fd-variance-list tbody button')
 
 describeInBrowser('variance in a page', (open) => {
-  test('a category opens into the shares of its edges, and closes again', async () => {
+  test('a category opens into its edges, and closes again', async () => {
     const { page, problems } = await open([explore(comparison, 'variance')])
     await listed(page).first().click()
     const { category, period } = data.spreads[0] as VarianceData['spreads'][number]
     expect(await codeOf(page)).toBe(
       `findVariance(comparison).category(${category}, { period: '${period}' })`,
+    )
+    expect(await page.locator('.fd-variance-edges tbody tr').count()).toBe(
+      data.details[0]?.edges.length,
     )
     await page.locator('.fd-variance-open .fd-chart svg').waitFor()
     await listed(page).first().click()
@@ -57,6 +70,27 @@ describeInBrowser('variance in a page', (open) => {
     ])
     const list = page.locator('.fd-variance-list').first()
     expect(await list.evaluate((each) => each.scrollWidth - each.clientWidth)).toBeLessThan(2)
+  })
+
+  test('an edge shows what it covaries with, as in the code, and lets go by a second click on its bar', async () => {
+    const together = compareTogether()
+    const { page, problems } = await open([explore(together, 'variance')])
+    await listed(page).first().click()
+    const bars = page.locator('.fd-variance-open .mark-rect path')
+    await bars.first().waitFor()
+    await bars.first().click()
+    expect(await codeOf(page)).toMatch(/\.covariances\(0\)$/)
+    const rows = page.locator('.fd-variance-edge tbody tr')
+    const found = pasted(await codeOf(page), together) as ReturnType<
+      ReturnType<typeof variance.category>['covariances']
+    >
+    expect(found.others.filter((one) => one.covaries).map(({ edge }) => edge)).toEqual([2, 1])
+    expect(await rows.locator('td:nth-child(2)').allInnerTexts()).toEqual(['−1.00', '0.99'])
+    await rows.locator('button').first().click()
+    expect(await codeOf(page)).toMatch(/\.covariances\(2\)$/)
+    await bars.nth(2).click()
+    expect(await page.locator('.fd-variance-edge').count()).toBe(0)
+    expect(problems).toEqual([])
   })
 
   test('a head sorts, and says how', async () => {
@@ -91,6 +125,7 @@ describeInBrowser('variance in a page', (open) => {
     const widget = explore(hostile, 'variance')
     const { page, problems } = await open([widget], { dark: true, width: 500 })
     await listed(page).first().click()
+    await page.locator('.fd-variance-edges tbody button').first().click()
     expect(await page.locator('.flowdelta img, .flowdelta script').count()).toBe(0)
     expect(await page.locator('.fd-variance-list').innerText()).toContain('<img')
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(500)

@@ -1,16 +1,23 @@
 import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
 import { encodeColumns } from '../../../src/core/columns.ts'
+import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { sortedRows } from '../../../src/views/drawing/data-table.tsx'
 import { explore } from '../../../src/views/explore.ts'
+import { varianceData } from '../../../src/views/widgets/variance/variance-data.ts'
 import { c2Text, varianceCode } from '../../../src/views/widgets/variance/variance-widget.tsx'
+import { makeGraphs } from '../../make-traces.ts'
 import { manyCategories } from '../charts/fixture.ts'
-import { comparison, data, dataOf, pasted, variance } from './variance-fixture.ts'
+import { compareChain, comparison, data, dataOf, pasted, variance } from './variance-fixture.ts'
 
 describe('the data', () => {
-  test('is tier 1 as findVariance ranks it', () => {
+  test('is tier 1 as findVariance ranks it, with every request in a bin', () => {
     expect(data.spreads.map(({ category, period }) => [category, period])).toEqual(
       variance.ranked.map(({ category, period }) => [category, period]),
     )
+    for (const { bins, requests } of data.spreads) {
+      expect(bins.reduce((sum, count) => sum + count, 0)).toBe(requests)
+    }
     expect(data.periods.map(({ belowOne }) => belowOne)).toEqual([
       variance.shareBelowOne('before'),
       variance.shareBelowOne('after'),
@@ -18,13 +25,12 @@ describe('the data', () => {
   })
 
   test('is tier 2 with shares that add up to 1', () => {
-    data.details.forEach(({ rows }, place) => {
+    data.details.forEach(({ edges }, place) => {
       const { category, period } = data.spreads[place] as (typeof data.spreads)[number]
-      const { edges, restShare } = variance.category(category, { period })
-      const own = rows.filter(({ from }) => from !== '–')
-      expect(own.length).toBe(Math.min(20, edges.length))
-      expect(own.at(-1)?.end).toBeCloseTo(1 - restShare, 5)
-      expect(rows.at(-1)).toMatchObject({ start: 0, end: 1 })
+      const found = variance.category(category, { period })
+      expect(edges.length).toBe(found.edges.length)
+      const sum = edges.reduce((all, { share }) => all + (share ?? 0), 0)
+      expect(sum).toBeCloseTo(1 - found.restShare, 9)
     })
   })
 
@@ -42,6 +48,29 @@ describe('the data', () => {
     expect(many.spreads.length).toBe(300)
     expect(JSON.stringify(encodeColumns(many)).length).toBeLessThan(150_000)
   })
+
+  test('says how many more edges vary together with one than it lists', () => {
+    const chain = dataOf(compareChain(18), { period: 'after' })
+    const [edge] = chain.details[0]?.edges ?? []
+    expect([edge?.covarying?.length, edge?.moreCovarying, edge?.tested]).toEqual([12, 5, 17])
+    const few = dataOf(compareChain(13), { period: 'after' })
+    const [other] = few.details[0]?.edges ?? []
+    expect([other?.covarying?.length, other?.moreCovarying]).toEqual([12, 0])
+  })
+
+  test('leaves labels out that are too long to be read', () => {
+    const long = 'x'.repeat(100_000)
+    const graphs = Array.from({ length: 20 }, (_, i) => ({
+      labels: [`m__t__${long}a`, `m__t__${long}b`],
+      edges: [[0, 1] as const],
+      latencyUs: [100 + i],
+    }))
+    const found = findVariance(compare(makeGraphs(graphs), makeGraphs(graphs)))
+    const taken = varianceData(found, null, { limit: 5, category: null, name: 'variance' })
+    expect(taken.details[0]?.edges[0]?.from).toBe('')
+    expect(JSON.stringify(taken)).not.toContain('x'.repeat(500))
+    expect(JSON.stringify(taken.details.map(({ edges }) => edges)).length).toBeLessThan(10_000)
+  })
 })
 
 test('rows are sorted by any column either way, ties as they were, and no value last', () => {
@@ -56,17 +85,19 @@ test('rows are sorted by any column either way, ties as they were, and no value 
 })
 
 describe('code', () => {
-  test('gives the stage and the category', () => {
+  test('gives the stage, the category and the edge', () => {
     const open = data.spreads[0] ?? null
-    expect(varianceCode({ ...data, name: 'comparison' }, null)).toBe('findVariance(comparison)')
+    expect(varianceCode({ ...data, name: 'comparison' }, { open: null, edge: null })).toBe(
+      'findVariance(comparison)',
+    )
     const code = varianceCode(
       { isStage: false, name: 'comparison', of: { ...data.of, large: 5 } },
-      open,
+      { open, edge: 1 },
     )
     expect(code).toBe(
-      `findVariance(comparison, { large: 5 }).category(${open?.category}, { period: '${open?.period}' })`,
+      `findVariance(comparison, { large: 5 }).category(${open?.category}, { period: '${open?.period}' }).covariances(1)`,
     )
-    expect((pasted(code) as { category: number }).category).toBe(open?.category)
+    expect((pasted(code) as { edge: { edge: number } }).edge.edge).toBe(1)
   })
 })
 
@@ -86,7 +117,9 @@ describe('the widget', () => {
     const alone = dataOf(variance)
     expect(alone.all.table.totalColumns).toBe(data.all.table.totalColumns - 4)
     expect(alone.spreads).toEqual(data.spreads)
-    expect(varianceCode({ ...alone, name: 'variance' }, null)).toBe('variance')
+    expect(varianceCode({ ...alone, name: 'variance' }, { open: null, edge: null })).toBe(
+      'variance',
+    )
   })
 
   test('checks its options', () => {

@@ -2,7 +2,6 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { formatDuration, percent } from '../../../src/core/words.ts'
 import { explore } from '../../../src/views/explore.ts'
-import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { factorAt } from '../../../src/views/widgets/whatif/what-if-data.ts'
 import type { Widget } from '../../../src/views/widgets/widget.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
@@ -10,8 +9,6 @@ import { namedServices } from '../charts/what-if-fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
 import { diagnosis, models, pasted } from './what-if-fixture.ts'
-
-connectCharts()
 
 const codesOf = (page: Page) => page.locator('.fd-code code').allInnerTexts()
 const rowOf = (page: Page, name: string) =>
@@ -29,15 +26,12 @@ const said = ({ p50Us, p90Us, p99Us }: { p50Us: number; p90Us: number; p99Us: nu
 describeInBrowser('what-if in a page', (open) => {
   test('dragging a service redraws the profile, and the code gives the same', async () => {
     const { page, problems } = await open([explore(models)])
-    const drawn = page.locator('svg.marks').first()
-    await drawn.waitFor()
-    expect(await drawn.textContent()).not.toContain('db ×')
+    expect(await page.locator('.fd-what-if-changed').count()).toBe(0)
     expect(await codesOf(page)).toEqual(['explore(models)'])
     const lines = new Set<string | null>()
     for (const place of [3, 9, 15]) {
       await slider(page, 'server time of db').fill(String(place))
-      await page.locator('svg.marks', { hasText: `db × ${factorAt(place)}` }).waitFor()
-      lines.add(await page.locator('svg.marks .mark-line path').last().getAttribute('d'))
+      lines.add(await page.locator('.fd-what-if-changed').getAttribute('d'))
       const [code = ''] = await codesOf(page)
       expect(code).toBe(`applyScenario(models, parseScenario('db*${factorAt(place)}'))`)
       expect(await quantilesIn(page, `db × ${factorAt(place)}`)).toEqual(
@@ -69,6 +63,8 @@ describeInBrowser('what-if in a page', (open) => {
         "scaleCalls({ service: 'db', operation: 'serve db', part: 'network', factor: 7.5 })))",
     )
     expect(await quantilesIn(page, 'own time of web')).toEqual(said(pasted(code).quantiles))
+    await page.getByRole('button', { name: /take back: own time of web/ }).click()
+    expect((await codesOf(page))[0]).not.toContain('web')
     expect(problems).toEqual([])
   })
 
@@ -83,30 +79,33 @@ describeInBrowser('what-if in a page', (open) => {
     expect(problems).toEqual([])
   })
 
-  test('says how many requests meet a time', async () => {
+  test('scenarios that are kept stand together, with how many requests meet a time', async () => {
     const { page, problems } = await open([explore(diagnosis)])
     await page.getByLabel('how many within').fill('12 ms')
     await page.keyboard.press('Tab')
-    await slider(page, 'server time of db').fill('9')
-    const { profile } = pasted(`applyScenario(models, parseScenario('db*${factorAt(9)}'))`)
-    const cells = await rowOf(page, 'db ×').first().locator('td').allInnerTexts()
-    expect(cells.at(-1)).toBe(percent(profile.shareWithin(12_000)))
+    const names: string[] = []
+    for (const place of [9, -9]) {
+      await slider(page, 'server time of db').fill(String(place))
+      await page.getByRole('button', { name: 'Keep' }).click()
+      names.push(`db × ${factorAt(place)}`)
+    }
+    expect(await page.getByRole('button', { name: 'Keep' }).isDisabled()).toBe(true)
+    const code = (await codesOf(page)).at(-1) as string
+    const kept = [9, -9].map((place) => `[{ service: 'db', factor: ${factorAt(place)} }]`)
+    expect(code).toBe(`explore(diagnosis, { kept: [${kept.join(', ')}], within: 12000 })`)
+    expect(pasted<Widget>(code).svg()).toContain(names[1])
+    for (const [i, place] of [9, -9].entries()) {
+      const { profile } = pasted(`applyScenario(models, parseScenario('db*${factorAt(place)}'))`)
+      const cells = await rowOf(page, names[i] as string)
+        .first()
+        .locator('td')
+        .allInnerTexts()
+      expect(cells.at(-1)).toBe(percent(profile.shareWithin(12_000)))
+    }
+    await page.getByRole('button', { name: `take back: ${names[0]}` }).click()
     expect((await codesOf(page)).at(-1)).toBe(
-      `explore(diagnosis, { changes: [{ service: 'db', factor: ${factorAt(9)} }], within: 12000 })`,
+      `explore(diagnosis, { kept: [${kept[1]}], within: 12000 })`,
     )
-    expect(problems).toEqual([])
-  })
-
-  test('causes are gone through with arrows, one stop of the Tab key', async () => {
-    const { page, problems } = await open([explore(diagnosis)])
-    const rows = page.locator('.fd-what-if-causes tbody tr')
-    expect(await rows.evaluateAll((all) => all.filter((row) => row.tabIndex === 0).length)).toBe(1)
-    await rows.first().focus()
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('Enter')
-    expect(await rows.nth(1).getAttribute('aria-selected')).toBe('true')
-    await page.keyboard.press('Escape')
-    expect(await rows.nth(1).getAttribute('aria-selected')).toBe('false')
     expect(problems).toEqual([])
   })
 
@@ -115,7 +114,7 @@ describeInBrowser('what-if in a page', (open) => {
     const first = page.getByRole('row', { name: /1\. server time of db/ }).first()
     await first.click()
     expect(await first.getAttribute('aria-selected')).toBe('true')
-    await page.locator('svg.marks', { hasText: 'cause 1' }).waitFor()
+    expect(await page.locator('.fd-what-if-cause').count()).toBe(1)
     expect(await quantilesIn(page, 'cause 1')).toEqual(said(diagnosis.profile(1).quantiles))
     expect(await codesOf(page)).toEqual([
       'diagnosis.profile(1)',
@@ -123,7 +122,29 @@ describeInBrowser('what-if in a page', (open) => {
     ])
     expect(pasted<{ title: string }>('diagnosis.profile(1)').title).toContain('server time of db')
     await first.click()
-    await page.locator('svg.marks', { hasText: 'cause 1' }).waitFor({ state: 'detached' })
+    expect(await page.locator('.fd-what-if-cause').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  test('the tree of causes is gone through with arrows, one stop of the Tab key', async () => {
+    const { page, problems } = await open([explore(diagnosis)])
+    const rows = page.locator('.fd-what-if-causes tbody tr')
+    expect(await rows.evaluateAll((all) => all.filter((row) => row.tabIndex === 0).length)).toBe(1)
+    const closed = await rows.count()
+    const parent = rows.and(page.locator('[aria-expanded="false"]')).first()
+    await parent.focus()
+    await page.keyboard.press('ArrowRight')
+    expect(await rows.count()).toBeGreaterThan(closed)
+    await page.keyboard.press('ArrowRight')
+    const child = page.locator('.fd-what-if-causes tr:focus')
+    expect(await child.getAttribute('aria-level')).toBe('2')
+    await page.keyboard.press('Enter')
+    expect(await child.getAttribute('aria-selected')).toBe('true')
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('ArrowLeft')
+    expect(await rows.count()).toBe(closed)
+    await page.keyboard.press('Escape')
+    expect(await page.locator('.fd-what-if-cause').count()).toBe(0)
     expect(problems).toEqual([])
   })
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { explore } from '../../../src/views/explore.ts'
-import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import {
   restoreRequests,
   sampleRequests,
@@ -19,9 +18,12 @@ import {
   withChange,
 } from '../../../src/views/widgets/whatif/what-if-data.ts'
 import {
+  callersOf,
   carriedCurve,
   halvedText,
   predictedCurve,
+  shareWithin,
+  shownCauses,
 } from '../../../src/views/widgets/whatif/what-if-widget.tsx'
 import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { LatencyProfile, profileQuantiles } from '../../../src/whatif/recompute/latency-profile.ts'
@@ -31,8 +33,6 @@ import { loadCase } from '../../whatif/real-systems.ts'
 import { BEFORE, namedServices } from '../charts/what-if-fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { dataOf, diagnosis, models, pasted } from './what-if-fixture.ts'
-
-connectCharts()
 
 const change = (
   service: string,
@@ -58,10 +58,10 @@ test('the share of requests within a time is that of the profile', () => {
   for (const q of [0.1, 0.5, 0.9, 1]) {
     const us = profile.quantile(q)
     const share = profile.shareWithin(us)
-    expect(Math.abs(predictedCurve(model, []).profile.shareWithin(us) - share)).toBeLessThan(0.01)
-    expect(Math.abs(carried.profile.shareWithin(us) - share)).toBeLessThan(0.02)
+    expect(Math.abs(shareWithin(predictedCurve(model, []), us) - share)).toBeLessThan(0.01)
+    expect(Math.abs(shareWithin(carried, us) - share)).toBeLessThan(0.02)
   }
-  expect(carried.profile.shareWithin(0)).toBe(0)
+  expect(shareWithin(carried, 0)).toBe(0)
 })
 
 describe('requests in a page', () => {
@@ -255,9 +255,12 @@ describe('the data', () => {
       const { scenario, p50Us, parent } = diagnosis.ranked[cause.rank - 1] ?? {}
       expect(cause.title).toBe(scenario?.title)
       expect(cause.profile.facts.p50Us / (p50Us ?? 0)).toBeCloseTo(1, 4)
-      const around = causes.slice(0, place).findLast(({ level }) => level < cause.level)
-      expect(around?.rank).toBe(parent?.rank)
+      expect(causes[cause.parent]?.rank).toBe(parent?.rank)
+      expect(cause.parent).toBeLessThan(place)
     })
+    const deep = causes.findIndex(({ level }) => level > 0)
+    expect(shownCauses(causes, new Set())).not.toContain(deep)
+    expect(shownCauses(causes, new Set(callersOf(causes, deep)))).toContain(deep)
   })
 
   test('shares are said with their sign', () => {

@@ -1,7 +1,8 @@
 import { type RandomSource, randomSource } from '../../../src/stats/random.ts'
 import type { AttributeValue } from '../../../src/traces/attributes.ts'
 import { QualityLog } from '../../../src/traces/quality.ts'
-import type { SpanKind, SpanTraces } from '../../../src/traces/span-traces.ts'
+import type { SpanKind } from '../../../src/traces/span-columns.ts'
+import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { SpanTracesBuilder } from '../../../src/traces/span-traces-builder.ts'
 
 /** A service: what it does itself, and what it calls. */

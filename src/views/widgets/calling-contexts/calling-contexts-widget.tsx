@@ -1,8 +1,9 @@
+import { sum } from 'd3-array'
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Comparison } from '../../../compare/comparison.ts'
 import { OptionError } from '../../../core/errors.ts'
-import { counted, grouped } from '../../../core/words.ts'
+import { counted, grouped, percent } from '../../../core/words.ts'
 import {
   type CallingContext,
   CallingContexts,
@@ -32,16 +33,18 @@ import {
   ChangeLegend,
   ContextDetails,
   callersOf,
+  chainEnds,
   FRAME_HEIGHT,
   Frame,
   type FrameLayout,
   type FrameStyle,
   frameName,
   frameWords,
-  lastOf,
   layoutFrames,
   matchesSearch,
+  missingFrames,
   neighbors,
+  outermost,
   type PlacedFrame,
 } from './frames.tsx'
 
@@ -102,16 +105,21 @@ function CallingContextView(props: ViewProps<CallingContextData, CallingContextO
           text={`… and ${counted(rows - ROWS_IN_SIGHT, 'deeper row')} with ${counted(deeper, 'frame')}.`}
         />
       ) : null}
-      {isCompared ? <ChangeLegend {...{ bounds, quantity, width }} /> : null}
+      {isCompared ? (
+        <div class="fd-scroll" style="margin-top:8px">
+          <ChangeLegend {...{ options, bounds, quantity }} />
+        </div>
+      ) : null}
       <Found frames={frames} search={options.search} />
-      <ContextDetails contexts={contexts} context={shown} />
+      {isCompared ? <Missing contexts={contexts} options={options} /> : null}
+      <ContextDetails contexts={contexts} measure={options.measure} context={shown} />
       <StateCode code={state.code} />
     </section>
   )
 }
 
 function widthTitle(
-  { widths }: CallingContextOptions,
+  { widths, measure }: CallingContextOptions,
   { requests: [before, after], quantity }: CallingContexts,
   whole: number,
 ): string {
@@ -120,7 +128,9 @@ function widthTitle(
   if (!(whole > 0)) {
     return `Nothing here took any ${quantity.name}${period} (${of}): widths are equal and mean nothing.`
   }
-  return `Widths: ${quantity.unit === null ? 'time that requests waited' : quantity.name}${period}, mean of ${of}.`
+  return measure === 'time'
+    ? `Widths: ${quantity.unit === null ? 'time that requests waited' : quantity.name}${period}, mean of ${of}.`
+    : `Widths: shares of a request${period}, each of ${of} counted the same.`
 }
 
 interface ControlsProps {
@@ -141,6 +151,22 @@ function Controls({ options, isCompared, onChange }: ControlsProps) {
           onChoose={(widths) => onChange({ widths })}
         />
       ) : null}
+      <Choice
+        name="measure"
+        help={CALLING_CONTEXT_OPTIONS.measure.sentence}
+        value={options.measure}
+        values={{ time: 'time', requests: 'requests' }}
+        onChoose={(measure) => onChange({ measure })}
+      />
+      {isCompared ? (
+        <Choice
+          name="colors"
+          help={CALLING_CONTEXT_OPTIONS.color.sentence}
+          value={options.color}
+          values={{ self: 'own work', total: 'with all it calls' }}
+          onChoose={(color) => onChange({ color })}
+        />
+      ) : null}
       <Search
         value={options.search}
         placeholder="service or name"
@@ -159,7 +185,7 @@ interface CrumbsProps {
 function Crumbs({ contexts, focus, onZoom }: CrumbsProps) {
   const focused = contexts.contexts.find(({ context }) => context === focus)
   const chain = focused === undefined ? [] : callersOf(contexts.contexts, focused)
-  const { left, last } = lastOf(chain)
+  const { first, between, last } = chainEnds(chain, { first: 3, last: 5 })
   const crumb = (context: CallingContext) => (
     <span key={context.context} style="display:inline-flex;gap:4px">
       {context.context === ALL ? null : '›'}
@@ -174,12 +200,10 @@ function Crumbs({ contexts, focus, onZoom }: CrumbsProps) {
   )
   return (
     <nav class="fd-crumbs" aria-label="Zoomed into">
-      {crumb(allRequests(contexts))}
-      {left.map((text) => (
-        <span key={text} class="fd-soft">
-          › {text}
-        </span>
-      ))}
+      {[allRequests(contexts), ...first].map(crumb)}
+      {between.length === 0 ? null : (
+        <span class="fd-soft">› {counted(between.length, 'more caller')}</span>
+      )}
       {last.map(crumb)}
     </nav>
   )
@@ -243,13 +267,34 @@ function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
 
 function Found({ frames, search }: { frames: readonly PlacedFrame[]; search: string }) {
   if (search.trim() === '') return null
-  const found = frames.filter(({ context }) => matchesSearch(context, search)).length
+  const contexts = frames.map(({ context }) => context)
+  const isFound = (context: CallingContext) => matchesSearch(context, search)
+  const found = contexts.filter(isFound).length
+  const outer = new Set(outermost(contexts, isFound))
+  const share = sum(frames, ({ context, width }) => (outer.has(context) ? width : 0))
   return (
     <p aria-live="polite">
       {found === 0
         ? 'Nothing drawn matches.'
-        : `${counted(found, 'frame matches', 'frames match')}.`}
+        : `${counted(found, 'frame matches', 'frames match')}, ${percent(share)} of the width.`}
     </p>
+  )
+}
+
+function Missing({
+  contexts,
+  options,
+}: Pick<FrameStyle, 'options'> & { contexts: CallingContexts }) {
+  const { count, amount } = missingFrames(contexts, options)
+  if (count === 0) return null
+  const other = options.widths === 'after' ? 'before' : 'after'
+  const [verb, object] = count === 1 ? ['exists', 'it'] : ['exist', 'them']
+  const takes = `${amountText(options.measure, amount, contexts.quantity)} per request`
+  const chains = counted(count, 'chain')
+  return (
+    <Caption
+      text={`${chains} of calls ${verb} only ${other} (${takes}): choose widths ${other} to see ${object}.`}
+    />
   )
 }
 
@@ -263,7 +308,7 @@ export const callingContextsWidget = defineWidget({
   description: ({ contexts, requests, quantity, omitted }: CallingContextData) => {
     const all = new CallingContexts({ contexts, requests, quantity })
     const mean = (period: Period) =>
-      amountText(all.totalUs(period) / Math.max(1, requests[period]), quantity)
+      amountText('time', all.totalUs(period) / Math.max(1, requests[period]), quantity)
     const time = quantity.unit === null ? 'the time that requests waited there' : quantity.name
     const chains = counted(contexts.length + omitted, 'chain')
     return requests[AFTER] === 0

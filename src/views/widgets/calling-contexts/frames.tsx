@@ -9,17 +9,33 @@ import {
   text,
 } from '../../../core/options.ts'
 import { formatAmount, type Quantity, signedAmount, TIME } from '../../../core/quantity.ts'
-import { counted, grouped, hasWords, shortText, spoken, tooltipText } from '../../../core/words.ts'
+import {
+  counted,
+  grouped,
+  hasWords,
+  percent,
+  shortText,
+  spoken,
+  tooltipText,
+} from '../../../core/words.ts'
 import {
   type CallingContext,
   type CallingContexts,
+  type ContextMeasure,
   totals,
 } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
-import { roundDown } from '../../charts/axes.ts'
+import { roundDown } from '../../drawing/axes.tsx'
 import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
-import { Caption, definePalette, PageOnly, useColors, useInk } from '../../drawing/figure.tsx'
-import { Legend, swatch } from '../../drawing/legend.tsx'
+import {
+  Caption,
+  definePalette,
+  Figure,
+  PageOnly,
+  Text,
+  useColors,
+  useInk,
+} from '../../drawing/figure.tsx'
 import { fittedText, textWidth } from '../../drawing/text.ts'
 import { CHANGE_SCALE } from '../../page/palette.ts'
 import { STAGE_NAME } from '../define-widget.ts'
@@ -28,6 +44,14 @@ export const CALLING_CONTEXT_OPTIONS = defineOptions({
   widths: oneOf(['after', 'before'], {
     default: 'after',
     sentence: 'Period whose time is drawn; after shows what came, before what went',
+  }),
+  measure: oneOf(['time', 'requests'], {
+    default: 'time',
+    sentence: 'By time, slow requests count for more; by requests, each counts the same',
+  }),
+  color: oneOf(['self', 'total'], {
+    default: 'self',
+    sentence: 'Whether colors show the change of own work, or of that and all it calls',
   }),
   focus: optionalNumber(
     'Number of the context to begin at, as in the table; null for all requests',
@@ -39,7 +63,7 @@ export const CALLING_CONTEXT_OPTIONS = defineOptions({
 
 export type CallingContextOptions = OptionsOf<typeof CALLING_CONTEXT_OPTIONS>
 
-type FrameOptions = Pick<CallingContextOptions, 'widths' | 'focus'>
+type FrameOptions = Pick<CallingContextOptions, 'widths' | 'measure' | 'color' | 'focus'>
 
 export interface PlacedFrame {
   readonly context: CallingContext
@@ -79,12 +103,15 @@ export function allRequests({ contexts, requests }: CallingContexts): CallingCon
 const MIN_WIDTH = 1 / 2000
 
 /** Places contexts below their callers, as wide as their time, siblings in one fixed order. */
-export function layoutFrames(contexts: CallingContexts, { widths, focus }: FrameOptions) {
+export function layoutFrames(
+  contexts: CallingContexts,
+  { widths, measure, color, focus }: FrameOptions,
+) {
   const period: Period = widths === 'before' ? BEFORE : AFTER
   const amountOf = (context: CallingContext, of: Period, part: 'self' | 'total' = 'total') =>
-    contexts.perRequest(context, { period: of, measure: 'time', part })
+    contexts.perRequest(context, { period: of, measure, part })
   const changeOf = (context: CallingContext) => {
-    const part = context.context === ALL ? 'total' : 'self'
+    const part = context.context === ALL ? 'total' : color
     return amountOf(context, AFTER, part) - amountOf(context, BEFORE, part)
   }
   const size = (context: CallingContext) => amountOf(context, BEFORE) + amountOf(context, AFTER)
@@ -143,6 +170,34 @@ export function callersOf(
 
 export function matchesSearch({ context, service, name }: CallingContext, search: string): boolean {
   return context !== ALL && hasWords(`${service} ${name}`, search)
+}
+
+/** Returns the contexts that fit and are not called from another that does. Callers come first. */
+export function outermost(
+  contexts: readonly CallingContext[],
+  fits: (context: CallingContext) => boolean,
+): CallingContext[] {
+  const within = new Set<number>()
+  return contexts.filter((each) => {
+    const isWithin = within.has(each.parent)
+    const isFitting = fits(each)
+    if (isWithin || isFitting) within.add(each.context)
+    return isFitting && !isWithin
+  })
+}
+
+export function missingFrames(
+  contexts: CallingContexts,
+  { widths, measure }: Pick<FrameOptions, 'widths' | 'measure'>,
+) {
+  const here: Period = widths === 'before' ? BEFORE : AFTER
+  const period: Period = here === BEFORE ? AFTER : BEFORE
+  const isMissing = (context: CallingContext) =>
+    totals(context, here).requests === 0 && totals(context, period).requests > 0
+  const missing = outermost(contexts.contexts, isMissing)
+  const amount = (context: CallingContext) =>
+    contexts.perRequest(context, { period, measure, part: 'total' })
+  return { count: missing.length, amount: sum(missing, amount) }
 }
 
 /** Changes below this share of a mean request are never colored fully. */
@@ -218,7 +273,10 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
   const isColored = isCompared && frame.context.context !== ALL
   const change = changeClass(bounds, frame.change)
   const color = isColored ? colors[`on-change-${change}`] : ink.text
-  const said = isColored ? signedAmount(frame.change, quantity) : amountText(frame.amount, quantity)
+  const { measure } = options
+  const said = isColored
+    ? changeText(measure, frame.change, quantity)
+    : amountText(measure, frame.amount, quantity)
   const [name, amount] = frameTexts(frame.context, said, width - 2 * PADDING)
   return (
     <g
@@ -270,40 +328,86 @@ export function frameName({ service, name }: CallingContext): string {
 export function frameWords(
   { context, amount, change }: PlacedFrame,
   {
-    options: { widths },
+    options: { widths, measure, color },
     isCompared,
     quantity,
   }: Pick<FrameStyle, 'options' | 'isCompared' | 'quantity'>,
 ): string {
-  const takes = `${tooltipText(frameName(context))}: ${amountText(amount, quantity)} per request`
+  const per = measure === 'time' ? 'per request' : 'of a request'
+  const takes = `${tooltipText(frameName(context))}: ${amountText(measure, amount, quantity)} ${per}`
   if (!isCompared) return takes
-  const part = context.context === ALL ? 'with all it calls' : OWN
-  return `${takes} ${widths}; ${signedAmount(change, quantity)} ${part}`
+  const part = context.context === ALL ? 'total' : color
+  return `${takes} ${widths}; ${changeText(measure, change, quantity)} ${PARTS[part]}`
 }
 
-const OWN = 'in its own work'
+const PARTS = { self: 'in its own work', total: 'with all it calls' } as const
 
-export function amountText(amount: number, quantity = TIME): string {
-  return formatAmount(amount, quantity).replace('-', '−')
+export function amountText(measure: ContextMeasure, amount: number, quantity = TIME): string {
+  return measure === 'time' ? formatAmount(amount, quantity).replace('-', '−') : percent(amount)
 }
 
-type LegendProps = Pick<FrameStyle, 'bounds' | 'quantity' | 'width'>
+export function changeText(measure: ContextMeasure, change: number, quantity = TIME): string {
+  if (measure === 'time') return signedAmount(change, quantity)
+  if (change === 0) return '0 %'
+  return `${change > 0 ? '+' : '−'}${percent(Math.abs(change))}`
+}
 
-export function ChangeLegend({ bounds, quantity, width }: LegendProps) {
+const BOX = 52
+const LEGEND_SIZE = 11
+const SIDE = 34
+
+type LegendProps = Pick<FrameStyle, 'options' | 'bounds' | 'quantity'>
+
+export function ChangeLegend({ options: { measure, color }, bounds, quantity }: LegendProps) {
   const ink = useInk()
   const colors = useColors(CHANGE_COLORS)
   if (bounds.length === 0) return <Caption text={`No change: nothing took any ${quantity.name}`} />
-  const entries = CHANGE_CLASSES.map((change) => {
-    const bound = signedAmount(Math.sign(change) * (bounds[Math.abs(change) - 1] ?? 0), quantity)
-    const text = change === 0 ? 'little' : change < 0 ? `to ${bound}` : `from ${bound}`
-    return swatch(text, { y: 4, height: 10, fill: colors[`change-${change}`], stroke: ink.line })
-  })
-  const title = { text: `Change per request, after − before, ${OWN}:`, width: 0 }
-  return <Legend width={width} entries={[title, ...entries]} />
+  const what = measure === 'time' ? 'Change per request' : 'Change of its share of a request'
+  const { unit } = quantity
+  // Labels have no room for a unit that is a word.
+  const isNamed = measure === 'time' && unit !== null
+  const title = `${what}, after − before, ${PARTS[color]}${isNamed ? ` (${unit})` : ''}`
+  const labelOf = isNamed ? { ...quantity, unit: '' } : quantity
+  const boxes = BOX * CHANGE_CLASSES.length
+  const amounts = [...bounds.toReversed().map((bound) => -bound), ...bounds]
+  return (
+    <Figure
+      width={Math.max(SIDE * 2 + boxes, Math.ceil(textWidth(title, LEGEND_SIZE)) + 4)}
+      height={46}
+      label={`Colors: ${title}; from purple for less over gray to orange for more.`}
+    >
+      <g font-size={LEGEND_SIZE}>
+        <Text y="10">{title}</Text>
+        <Text color="soft" y="26">
+          less
+        </Text>
+        <Text color="soft" x={SIDE * 2 + boxes} y="26" anchor="end">
+          more
+        </Text>
+        {CHANGE_CLASSES.map((change, i) => (
+          <rect
+            key={change}
+            x={SIDE + BOX * i}
+            y="16"
+            width={BOX}
+            height="12"
+            fill={colors[`change-${change}`]}
+            stroke={ink.back}
+          />
+        ))}
+        {amounts.map((amount, i) => (
+          <Text color="soft" key={amount} x={SIDE + BOX * (i + 1)} y="41" anchor="middle">
+            {changeText(measure, amount, labelOf).trim().replace('under 1 %', '<1 %')}
+          </Text>
+        ))}
+      </g>
+    </Figure>
+  )
 }
 
 interface Shown {
   readonly contexts: CallingContexts
+  readonly measure: ContextMeasure
   readonly context: CallingContext
 }
 
@@ -334,28 +438,30 @@ export function ContextDetails(shown: Shown) {
   )
 }
 
-/** Returns the callers, the request first; of a long chain the last ones. */
+/** Returns the callers, the request first; of a long chain both ends. */
 function callersText({ contexts }: CallingContexts, context: CallingContext): string {
   if (context.context === ALL) return 'Every request from its arrival to its reply.'
   const callers = callersOf(contexts, context).slice(0, -1)
   if (callers.length === 0) return 'Requests begin here.'
-  const { left, last } = lastOf(callers)
-  return `Called from ${[...left, ...last.map((one) => tooltipText(frameName(one)))].join(' › ')}`
+  const { first, between, last } = chainEnds(callers, { first: 4, last: 8 })
+  const name = (caller: CallingContext) => tooltipText(frameName(caller))
+  const left = between.length === 0 ? [] : [`… ${counted(between.length, 'more caller')} …`]
+  return `Called from ${[...first.map(name), ...left, ...last.map(name)].join(' › ')}`
 }
 
-function rowsOf({ contexts, context }: Shown) {
+function rowsOf({ contexts, measure, context }: Shown) {
   const { quantity } = contexts
   const amounts = (part: 'self' | 'total') => {
     const [before, after] = [BEFORE, AFTER].map((period) =>
-      contexts.perRequest(context, { period, measure: 'time', part }),
+      contexts.perRequest(context, { period, measure, part }),
     ) as [number, number]
     return [
-      amountText(before, quantity),
-      amountText(after, quantity),
-      signedAmount(after - before, quantity),
+      amountText(measure, before, quantity),
+      amountText(measure, after, quantity),
+      changeText(measure, after - before, quantity),
     ]
   }
-  const noun = quantity.name
+  const noun = measure === 'time' ? quantity.name : 'share of the request'
   const requests = [grouped(context.before.requests), grouped(context.after.requests), '']
   const rows: Readonly<Record<string, readonly string[]>> =
     context.context === ALL
@@ -376,11 +482,16 @@ function callRates({ requests }: CallingContexts, context: CallingContext): stri
   return [said(rate(BEFORE)), said(rate(AFTER)), `${change > 0 ? '+' : ''}${said(change)}`]
 }
 
-const MAX_LINKS = 8
-
-/** Returns the last links of a chain, and how many come before, where these are several. */
-export function lastOf(chain: readonly CallingContext[]) {
-  const before = chain.length - MAX_LINKS
-  if (before < 2) return { left: [], last: chain }
-  return { left: [`… ${counted(before, 'more caller')}`], last: chain.slice(before) }
+export function chainEnds<T>(
+  chain: readonly T[],
+  ends: { readonly first: number; readonly last: number },
+): { readonly first: readonly T[]; readonly between: readonly T[]; readonly last: readonly T[] } {
+  // One link needs no more room than saying that it is left out.
+  if (chain.length <= ends.first + ends.last + 1) return { first: chain, between: [], last: [] }
+  const end = chain.length - ends.last
+  return {
+    first: chain.slice(0, ends.first),
+    between: chain.slice(ends.first, end),
+    last: chain.slice(end),
+  }
 }

@@ -13,6 +13,8 @@ export type ExplanationData = ReturnType<typeof explanationData>
 
 type CarriedTable = ReturnType<typeof carriedTable>
 
+const MAX_LEFT_OUT = 300
+
 /**
  * Returns the rows of an explanation in about `characters` of JSON: trace names are left out first, then the parameters
  * that differ least.
@@ -25,6 +27,7 @@ export function explanationData(explanation: Explanation, characters: number) {
     const asked = explanation.question(name)
     return asked === undefined ? null : carriedTable(asked, excluded, { order, limit })
   }
+  const leftOut = explanation.leftOut.filter(({ reason }) => reason !== 'excluded')
   return {
     carried: encodeColumns({
       subject,
@@ -34,7 +37,8 @@ export function explanationData(explanation: Explanation, characters: number) {
       excluded,
       growth,
     }),
-    leftOut: explanation.leftOut.filter(({ reason }) => reason !== 'excluded').length,
+    leftOut: leftOut.slice(0, MAX_LEFT_OUT),
+    leftOutCount: leftOut.length,
   }
 }
 

@@ -9,6 +9,7 @@ import type {
   ParameterQuestionName,
 } from '../../../explain/parameters/parameter-question.ts'
 import type { Parameter, ParameterDifference } from '../../../explain/parameters/parameter-table.ts'
+import { LEFT_OUT_WORDS } from '../../../traces/attribute-names.ts'
 import {
   answerTo,
   differencesOf,
@@ -112,13 +113,21 @@ export const EXPLANATION_STYLE = `
 .fd-explanation > h3, .fd-explanation > div > h3 { margin-top: 12px; }
 .fd-explanation > h3:first-child { margin-top: 0; }
 .fd-parameters > table { width: 100%; }
+.fd-taken { list-style: none; margin: 2px 0 6px; padding: 0; display: flex; flex-wrap: wrap; gap: 4px 8px; }
+.fd-taken button { max-width: 100%; overflow-wrap: anywhere; text-align: left; }
 td button.fd-parameter { white-space: normal; overflow-wrap: anywhere; text-align: left; background: none; border-color: transparent; padding: 2px 4px; }
 td button.fd-parameter:hover { border-color: var(--fd-line); }
+.fd-left-out { margin-top: 8px; }
+.fd-left-out ul { margin: 4px 0; padding-left: 22px; max-height: 180px; overflow: auto; }
 `
 
-/** Writes the parameters that were taken out as code. */
-export function stepsCode(name: string, takenOut: readonly string[]): string {
-  return name + takenOut.map((column) => `.without(${textLiteral(column)})`).join('')
+interface ExplanationStep {
+  readonly verb: 'without' | 'including'
+  readonly column: string
+}
+
+export function stepsCode(name: string, steps: readonly ExplanationStep[]): string {
+  return name + steps.map(({ verb, column }) => `.${verb}(${textLiteral(column)})`).join('')
 }
 
 type ExplanationOptions = Pick<OptionsOf<typeof EXPLANATION_WIDGET_OPTIONS>, 'question'>
@@ -126,7 +135,7 @@ type ExplanationOptions = Pick<OptionsOf<typeof EXPLANATION_WIDGET_OPTIONS>, 'qu
 export function ExplanationView(props: ViewProps<ExplanationData, ExplanationOptions>) {
   const { data, options, call } = props
   const restored = useMemo(() => restoreExplanation(data), [data])
-  const start = { explanation: restored.explanation, steps: [] as readonly string[] }
+  const start = { explanation: restored.explanation, steps: [] as readonly ExplanationStep[] }
   const [{ explanation, steps }, setState] = useState(start)
   const [chosen, setChosen] = useState<ParameterQuestionName>(
     options.question ?? answerTo(restored.explanation).question,
@@ -134,9 +143,9 @@ export function ExplanationView(props: ViewProps<ExplanationData, ExplanationOpt
   const place = useFocusKept(explanation)
   const question = answerTo(explanation, chosen)
   const groups = useMemo(() => groupsOf(explanation, question), [explanation, question])
-  const onTakeOut = (column: string) =>
-    setState({ explanation: explanation.without(column), steps: [...steps, column] })
-  const shown = { explanation, question, groups, onTakeOut }
+  const take = (verb: ExplanationStep['verb']) => (column: string) =>
+    setState({ explanation: explanation[verb](column), steps: [...steps, { verb, column }] })
+  const shown = { explanation, question, groups, onTakeOut: take('without') }
   const { title, time, rows } = explanation.subject
   return (
     <section ref={place} aria-label="Explanation" class="fd-explanation">
@@ -166,20 +175,10 @@ export function ExplanationView(props: ViewProps<ExplanationData, ExplanationOpt
       )}
       <Tree {...shown} />
       <Sentences {...shown} />
+      <TakenOut columns={explanation.excluded} onPutBack={take('including')} />
       <h3>Each parameter by itself, the most different first</h3>
       <ParameterList key={chosen} {...shown} />
-      {restored.dropped === 0 ? null : (
-        <p role="note">
-          This page had no room for {counted(restored.dropped, 'parameter')} that differ least:
-          trees grow without them, and may differ from those of <code>{call.name}</code>.
-        </p>
-      )}
-      {data.leftOut === 0 ? null : (
-        <p class="fd-soft">
-          {counted(data.leftOut, 'parameter does', 'parameters do')} not take part: {call.name}
-          .leftOutTable() says why.
-        </p>
-      )}
+      <LeftOut data={data} dropped={restored.dropped} name={call.name} />
       <StateCode code={stepsCode(call.name, steps)} />
     </section>
   )
@@ -256,6 +255,72 @@ function Sentences({ explanation: { subject }, question, groups }: Shown) {
         <Button onClick={() => setAll(true)}>{grouped(paths.length - shown.length)} more</Button>
       ) : null}
     </div>
+  )
+}
+
+interface TakenOutProps {
+  readonly columns: readonly string[]
+  readonly onPutBack: (column: string) => void
+}
+
+function TakenOut({ columns, onPutBack }: TakenOutProps) {
+  if (columns.length === 0) return null
+  return (
+    <div>
+      <h3>Taken out</h3>
+      <ul class="fd-taken" aria-label="Taken out">
+        {columns.map((column) => {
+          const help = `Put back ${tooltipText(column)}`
+          return (
+            <li key={column}>
+              <Button aria-label={help} title={help} onClick={() => onPutBack(column)}>
+                {shortText(column, 60)} ↩
+              </Button>
+            </li>
+          )
+        })}
+      </ul>
+    </div>
+  )
+}
+
+interface LeftOutProps {
+  readonly data: ExplanationData
+  readonly dropped: number
+  readonly name: string
+}
+
+/** Parameters that never took part, and those that the page had no room for. */
+function LeftOut({ data: { leftOut, leftOutCount }, dropped, name }: LeftOutProps) {
+  return (
+    <>
+      {dropped === 0 ? null : (
+        <p role="note">
+          This page had no room for {counted(dropped, 'parameter')} that differ least: trees grow
+          without them, and may differ from those of <code>{name}</code>.
+        </p>
+      )}
+      {leftOutCount === 0 ? null : (
+        <details class="fd-left-out">
+          <summary>
+            {counted(leftOutCount, 'parameter does', 'parameters do')} not take part
+          </summary>
+          <ul>
+            {leftOut.map(({ column, reason }) => (
+              <li key={column}>
+                <span title={tooltipText(column)}>{shortText(column, 70)}</span>{' '}
+                <span class="fd-soft">{LEFT_OUT_WORDS[reason]}</span>
+              </li>
+            ))}
+          </ul>
+          {leftOutCount > leftOut.length ? (
+            <p class="fd-soft">
+              … and {grouped(leftOutCount - leftOut.length)} more: {name}.leftOutTable()
+            </p>
+          ) : null}
+        </details>
+      )}
+    </>
   )
 }
 

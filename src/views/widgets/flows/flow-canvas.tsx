@@ -1,10 +1,18 @@
 import { least } from 'd3-array'
-import { type MutableRef, useLayoutEffect, useRef } from 'preact/hooks'
-import { actOnKey, isSelectingText } from '../../drawing/controls.tsx'
+import { type MutableRef, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { actOnKey, Button, isSelectingText } from '../../drawing/controls.tsx'
 import { FlowGraph, type FlowHands } from './flow-graph.tsx'
 import type { FlowDrawing } from './flow-placement.ts'
 import type { SceneStep } from './flow-scene.ts'
-import { type Flow, middleOf, placeOfNode, type StepPlace, stepMiddle } from './flow-state.ts'
+import {
+  type Flow,
+  type FlowSight,
+  type FlowWindow,
+  middleOf,
+  placeOfNode,
+  type StepPlace,
+  stepMiddle,
+} from './flow-state.ts'
 import { linkWords, stepWords } from './flow-words.ts'
 
 /** Returns the step that a key leads to: arrows along the flow or across, Home and End to the ends; or `null`. */
@@ -40,7 +48,7 @@ function beside(drawing: FlowDrawing, from: StepPlace, way: 1 | -1): StepPlace |
 type FlowProps = { readonly flow: Flow }
 
 export function FlowCanvas({ flow }: FlowProps) {
-  const { data, scene, drawing, notes, thing, ringed, window, surface, layer } = flow
+  const { data, scene, drawing, notes, pinned, thing, ringed, window, surface, layer } = flow
   // The graph the reader is in, where a step is drawn in both.
   const current = useRef(0)
   const awaited = useRef<number | null>(null)
@@ -63,7 +71,7 @@ export function FlowCanvas({ flow }: FlowProps) {
     >
       <g ref={layer}>
         <FlowGraph
-          {...{ data, drawing, notes }}
+          {...{ data, drawing, notes, pinned }}
           hands={handsOf(flow, current, awaited)}
           selectedSteps={thing.step === null ? ringed : [thing.step.id, ...ringed]}
           selectedEdge={thing.link?.lead.id ?? null}
@@ -94,6 +102,7 @@ function handsOf(
       Enter: open,
       ' ': open,
       Escape: () => select(null),
+      p: () => flow.pin(node),
       Backspace: () => openedGroup !== null && toggle(openedGroup, node, at.part),
       '+': () => zoom.zoomBy(1.4),
       '-': () => zoom.zoomBy(1 / 1.4),
@@ -146,4 +155,59 @@ function focusStep(surface: SVGSVGElement | null, place: StepPlace | null): void
   const step = surface.querySelector<SVGGElement>(`[data-step="${place.part}:${place.place}"]`)
   // The drawing moves by itself; the page stays.
   step?.focus({ preventScroll: true })
+}
+
+/** A flow of which less is in the window, or that fills less of it, is not seen. */
+const SEEN = 0.85
+
+/** Buttons that go to what is not in the window: the other flow, and the drawing below. */
+export function FlowBeyond({ flow: { drawing, window, zoom } }: FlowProps) {
+  const [beyond, setBeyond] = useState<0 | 1 | null>(null)
+  const [isMore, setIsMore] = useState(false)
+  useEffect(
+    () =>
+      zoom.watch((sight) => {
+        setBeyond(partBeyond(drawing, window, sight))
+        setIsMore(sight.y + sight.k * drawing.height > window.height + 1)
+      }),
+    [drawing, window.width, window.height],
+  )
+  const move = (right: number, down: number) => {
+    const { k, x, y } = zoom.sight()
+    zoom.show({ k, x: x - k * right, y: y - down })
+  }
+  const [before = 0, after = 0] = drawing.parts.map(({ steps }) => steps[0]?.x ?? 0)
+  return (
+    <>
+      {beyond === null ? null : (
+        <Button
+          class="fd-flow-beyond"
+          style={beyond === 1 ? 'right:8px' : 'left:8px'}
+          onClick={() => move((after - before) * (beyond === 1 ? 1 : -1), 0)}
+        >
+          {beyond === 1 ? 'after →' : '← before'}
+        </Button>
+      )}
+      {isMore ? (
+        <Button class="fd-flow-beyond fd-flow-below" onClick={() => move(0, 0.8 * window.height)}>
+          more below ↓
+        </Button>
+      ) : null}
+    </>
+  )
+}
+
+/** Returns the part of which too little is in the window; `null` where both are seen. */
+export function partBeyond(
+  { parts }: FlowDrawing,
+  { width }: Pick<FlowWindow, 'width'>,
+  { k, x }: FlowSight,
+): 0 | 1 | null {
+  if (parts.length < 2) return null
+  const [before = 1, after = 1] = parts.map((part) => {
+    const [from, to] = [x + k * part.x, x + k * (part.x + part.width)]
+    return (Math.min(width, to) - Math.max(0, from)) / Math.min(width, to - from)
+  })
+  if (Math.min(before, after) >= SEEN) return null
+  return after <= before ? 1 : 0
 }

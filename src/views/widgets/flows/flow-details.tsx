@@ -1,15 +1,17 @@
-import { counted, tooltipText } from '../../../core/words.ts'
-import type { UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
-import { Button } from '../../drawing/controls.tsx'
-import { annotated, type NoteTarget, noteOn, noteSubject } from './flow-notes.ts'
-import type { SceneLink, SceneStep } from './flow-scene.ts'
+import type { Quantity } from '../../../core/quantity.ts'
+import { counted, grouped, percent, tooltipText } from '../../../core/words.ts'
+import type { EdgeLatencies, UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
+import { Button, Checkbox } from '../../drawing/controls.tsx'
+import { type DataColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
+import { annotated, type Note, type NoteTarget, noteOn, noteSubject } from './flow-notes.ts'
+import { type SceneLink, type SceneStep, SIDES } from './flow-scene.ts'
 import type { Flow } from './flow-state.ts'
 import {
   diffLabel,
   edgeName,
   failureSentences,
   groupWords,
-  latencySentences,
+  latency,
   nodeName,
   orderSentences,
   presenceWords,
@@ -26,7 +28,7 @@ export function FlowNotes({ flow }: FlowProps) {
     <ol class="fd-flow-edges" aria-label="Notes">
       {annotations.map((note, i) => (
         <li key={i}>
-          Note on{' '}
+          {note.mark === true ? '★ Note on ' : 'Note on '}
           <Button
             onClick={() =>
               goTo(note.edge === undefined ? { node: note.node ?? 0 } : { edge: note.edge })
@@ -50,18 +52,22 @@ export function FlowNotes({ flow }: FlowProps) {
 
 function NoteEditor({ flow, target }: FlowProps & { readonly target: NoteTarget }) {
   const { annotations } = flow.state
+  const { mark = false, comment = '' } = noteOn(annotations, target) ?? {}
+  const change = (changes: Partial<Note>) =>
+    flow.change({ annotations: annotated(annotations, target, { mark, comment, ...changes }) })
   return (
-    <label>
-      Comment
-      <input
-        type="text"
-        size={32}
-        value={noteOn(annotations, target)?.comment ?? ''}
-        onInput={({ currentTarget }) =>
-          flow.change({ annotations: annotated(annotations, target, currentTarget.value) })
-        }
-      />
-    </label>
+    <>
+      <Checkbox label="Mark" isChecked={mark} onChange={(isOn) => change({ mark: isOn })} />
+      <label>
+        Comment
+        <input
+          type="text"
+          size={32}
+          value={comment}
+          onInput={({ currentTarget }) => change({ comment: currentTarget.value })}
+        />
+      </label>
+    </>
   )
 }
 
@@ -86,9 +92,10 @@ export function FlowDetails({ flow }: FlowProps) {
 }
 
 function StepDetails({ flow, step }: FlowProps & { readonly step: SceneStep }) {
-  const { data, scene } = flow
+  const { data, scene, pinned, isBeside } = flow
   const { group, nodes, openedGroup } = step
   const node = nodes[0] as number
+  const isPinned = pinned.includes(step.id)
   const near = scene.links.filter(({ from, to }) => from === step.id || to === step.id)
   return (
     <>
@@ -108,6 +115,11 @@ function StepDetails({ flow, step }: FlowProps & { readonly step: SceneStep }) {
         {openedGroup === null ? null : (
           <Button onClick={() => flow.toggle(openedGroup)}>Fold back</Button>
         )}
+        {isBeside && step.inBefore && step.inAfter ? (
+          <Button aria-pressed={isPinned} onClick={() => flow.pin(node)}>
+            {isPinned ? 'Unpin' : 'Pin: align both flows here'}
+          </Button>
+        ) : null}
         <NoteEditor flow={flow} target={{ node }} />
       </div>
       <ul class="fd-flow-edges">
@@ -150,9 +162,7 @@ function LinkDetails({ flow, link }: FlowProps & { readonly link: SceneLink }) {
         </strong>{' '}
         {edges.length > 1 ? `Stands for ${counted(edges.length, 'edge')}.` : ''}
       </p>
-      {latencySentences(data, lead).map((sentence) => (
-        <p key={sentence}>{sentence}</p>
-      ))}
+      <DataTable columns={latencyColumns(lead, data.quantity)} rows={LATENCIES} />
       {edges.length > 1 ? (
         <ul class="fd-flow-edges">
           {edges.slice(0, MAX_LISTED).map((id) => (
@@ -170,4 +180,28 @@ function LinkDetails({ flow, link }: FlowProps & { readonly link: SceneLink }) {
       </div>
     </>
   )
+}
+
+type Latency = readonly [name: string, textOf: (edge: EdgeLatencies, of: Quantity) => string]
+
+const LATENCIES: readonly Latency[] = [
+  ['mean', ({ meanUs }, of) => latency(meanUs, of)],
+  ['median', ({ medianUs }, of) => latency(medianUs, of)],
+  ['standard deviation', ({ sdUs }, of) => latency(sdUs, of)],
+  ['requests', ({ requests }) => grouped(requests)],
+  ['on the critical path', ({ criticalShare }) => percent(criticalShare)],
+  ['waits for another branch', ({ waitUs }, of) => latency(waitUs, of)],
+]
+
+/** Returns a column for each period that has the edge. */
+function latencyColumns(edge: UnionEdge, of: Quantity): DataColumn<Latency>[] {
+  return [
+    textColumn('', ([name]) => name),
+    ...SIDES.flatMap((side) => {
+      const latencies = edge[side]
+      return latencies === null
+        ? []
+        : [numberColumn(side, ([, textOf]: Latency) => textOf(latencies, of))]
+    }),
+  ]
 }

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { formatAmount, type Quantity } from '../../../core/quantity.ts'
 import { Figure, type Ink, Text, useInk } from '../../drawing/figure.tsx'
 import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend.tsx'
-import { type BoxLook, type LineLook, NodeBox, strokeOf } from '../../drawing/node-link.tsx'
+import { type BoxLook, type LineLook, NodeBox } from '../../drawing/node-link.tsx'
 import { type Point, tenth } from '../../drawing/path.ts'
 import type { ShownNotes, StepNotes } from './flow-notes.ts'
 import {
@@ -104,6 +104,7 @@ const STROKE = { work: 4, half: 3.6, wait: 1.3, lead: 1.6 } as const
 const LEAD_DASH = '2 4'
 /** The outline of a large change that is not significant. */
 const QUIET_DASH = '4 3'
+const CORRESPONDENCE_DASH = '6 4'
 const OUTLINE = { outer: 14, inner: 9.5 } as const
 /** Width of an outline on both sides of a line, by the share of the change; and from which share its label is bold. */
 const RIM = { least: 1.6, most: 9 } as const
@@ -232,15 +233,19 @@ interface FlowGraphProps {
   readonly data: FlowData
   readonly drawing: FlowDrawing
   readonly notes: ShownNotes
+  readonly pinned?: readonly number[]
   /** Ids of those that are ringed. */
   readonly selectedSteps?: readonly number[]
   readonly selectedEdge?: number | null
   readonly hands?: FlowHands
 }
 
+/** On a longer line between the same steps, dashes would be so long that it seemed broken. */
+const MAX_DASHED = 2400
+
 export function FlowGraph(props: FlowGraphProps) {
   const ink = useInk()
-  const { drawing, selectedSteps = [] } = props
+  const { drawing, selectedSteps = [], pinned = [] } = props
   return (
     <>
       {drawing.heads.map(({ x, text, side }) => (
@@ -251,15 +256,24 @@ export function FlowGraph(props: FlowGraphProps) {
           </Text>
         </g>
       ))}
-      {drawing.correspondences.map(({ step, from, to }) => {
-        const isClose = selectedSteps.includes(step)
+      {drawing.correspondences.map(({ step, from, to, isEnd }) => {
+        const isClose = selectedSteps.includes(step) || pinned.includes(step)
+        if (!isEnd && !isClose) return null
+        const color = isClose ? ink.text : ink.soft
         return (
-          <path
-            key={step}
-            class="fd-flow-like"
-            d={pathData([from, to])}
-            {...strokeOf(isClose ? { color: 'text', width: 2 } : LIKE, ink)}
-          />
+          <g key={step} class="fd-flow-like" stroke={color} fill={color}>
+            <line
+              {...{ x1: from.x, y1: from.y, x2: to.x, y2: to.y }}
+              stroke-width={isClose ? 2 : 1.1}
+              stroke-dasharray={
+                Math.hypot(to.x - from.x, to.y - from.y) > MAX_DASHED
+                  ? undefined
+                  : dashesAlong(CORRESPONDENCE_DASH, [from, to])
+              }
+            />
+            <circle cx={from.x} cy={from.y} r={2.2} />
+            <circle cx={to.x} cy={to.y} r={2.2} />
+          </g>
         )
       })}
       {drawing.parts.map((part, number) => (
@@ -270,7 +284,7 @@ export function FlowGraph(props: FlowGraphProps) {
 }
 
 function Part({ part, number, ...props }: FlowGraphProps & { part: FlowPart; number: number }) {
-  const { data, notes, selectedSteps = [], selectedEdge, hands } = props
+  const { data, notes, pinned = [], selectedSteps = [], selectedEdge, hands } = props
   const told = (words: string, note: StepNotes | undefined) =>
     [words, ...(note?.comments ?? [])].join('\n')
   const seen = (opacity: number) => ({ opacity: opacity === 1 ? undefined : opacity })
@@ -306,6 +320,7 @@ function Part({ part, number, ...props }: FlowGraphProps & { part: FlowPart; num
               drawn={drawn}
               words={told(stepWords(data, step), own)}
               notes={own}
+              isPinned={pinned.includes(step.id)}
               isSelected={selectedSteps.includes(step.id)}
               hands={hands?.step(drawn, number, place)}
             />
@@ -320,11 +335,12 @@ interface StepProps {
   readonly drawn: DrawnStep
   readonly words: string
   readonly notes: StepNotes | undefined
+  readonly isPinned: boolean
   readonly isSelected: boolean
   readonly hands: Hands | undefined
 }
 
-function StepBox({ drawn: { step, x, y }, words, notes, isSelected, hands }: StepProps) {
+function StepBox({ drawn: { step, x, y }, words, notes, isPinned, isSelected, hands }: StepProps) {
   const ink = useInk()
   const { width, height, lines, group, orderChanges, hasGone, hasCome } = step
   const changes = group?.changedEdges ?? 0
@@ -356,7 +372,10 @@ function StepBox({ drawn: { step, x, y }, words, notes, isSelected, hands }: Ste
       {orderChanges > 0 ? <Badge x={0} y={height / 2} color="text" text={ORDER_SIGN} /> : null}
       {step.isFailing ? <Badge x={width} y={height / 2} color="text" text={FAILURE_SIGN} /> : null}
       {changes > 0 ? <Badge x={width} y={height} color="changeText" text={`${changes}`} /> : null}
-      {step.isDoubtful ? <Badge x={0} y={height} color="text" text={DOUBT_SIGN} /> : null}
+      {isPinned ? <Badge x={0} y={height} color="text" text="pin" /> : null}
+      {step.isDoubtful ? (
+        <Badge x={isPinned ? 28 : 0} y={height} color="text" text={DOUBT_SIGN} />
+      ) : null}
       <NoteBadge notes={notes} x={width} y={0} />
     </g>
   )
@@ -373,10 +392,11 @@ function stepLook(step: SceneStep) {
   return { fill, stroke: 'soft', ...quiet } as const satisfies BoxLook
 }
 
-/** Shows the numbers of the reader's notes. */
+/** Shows notes of the reader: a star where there is a mark, the number where there is a comment. */
 function NoteBadge({ notes, x, y }: { notes: StepNotes | undefined; x: number; y: number }) {
   if (notes === undefined) return null
-  return <Badge {...{ x, y }} text={notes.numbers.join(' ')} color="text" />
+  const text = [notes.isMarked ? '★' : '', notes.numbers.join(' ')].filter(Boolean).join(' ')
+  return <Badge {...{ x, y, text }} color="text" />
 }
 
 const ORDER_SIGN = '⇄'
@@ -422,6 +442,7 @@ function Badge({ x, y, color, text }: BadgeProps) {
 const WIDTH = 34
 
 interface LegendInput {
+  readonly isPinned: boolean
   readonly scene: FlowScene
   readonly mode: FlowMode
   readonly drawings: readonly FlowDrawing[]
@@ -466,7 +487,7 @@ function lengthsOf(of: Quantity | undefined, scale: number): LegendEntry[][] {
   return [[{ text, width: 0 }], samples]
 }
 
-function signsOf({ scene, mode, drawings }: LegendInput): LegendEntry[] {
+function signsOf({ scene, mode, drawings, isPinned }: LegendInput): LegendEntry[] {
   const { steps, links } = scene
   const isShared = links.some(({ inBefore, inAfter }) => inBefore && inAfter)
   const isGone = ({ inAfter }: { inAfter: boolean }) => !inAfter
@@ -509,6 +530,7 @@ function signsOf({ scene, mode, drawings }: LegendInput): LegendEntry[] {
       'steps that may be matched wrongly',
       badge('text', DOUBT_SIGN),
     ],
+    [isPinned && mode === 'side-by-side', 'pinned: both flows at one height', badge('text', 'pin')],
     [steps.some(({ group }) => group !== null), 'several steps drawn as one', pile],
     [isChangedInside, 'number of significant changes inside', badge('changeText', '2')],
     [mode === 'side-by-side' && isShared, 'the same step', LIKE],
@@ -525,7 +547,7 @@ function signsOf({ scene, mode, drawings }: LegendInput): LegendEntry[] {
 type Sign = NonNullable<LegendEntry['sign']>
 
 const LEAD: LineLook = { color: 'soft', width: STROKE.lead, dash: LEAD_DASH }
-const LIKE: LineLook = { color: 'soft', width: 1.1, opacity: 0.6 }
+const LIKE: LineLook = { color: 'soft', width: 1.1, dash: CORRESPONDENCE_DASH }
 
 function pair(ink: Ink) {
   return (

@@ -1,4 +1,4 @@
-import { group, sum } from 'd3-array'
+import { cross, group, least as smallest, sum } from 'd3-array'
 import type { FlowDifference } from '../../../explain/flow-pair/flow-comparison.ts'
 import { textWidth } from '../../charts/text-width.ts'
 import { flowLayout } from '../../drawing/node-link.tsx'
@@ -26,6 +26,8 @@ interface BoxLine {
 interface FlowMoment {
   readonly lengths: readonly (number | null)[]
   readonly isThere: readonly boolean[]
+  /** Smallest distances of boxes from the top, in pixels; 0 without. */
+  readonly least?: readonly number[]
 }
 
 interface PlacementInput {
@@ -46,9 +48,13 @@ const MAX_FOR_DAGRE = 700
 
 /**
  * Places a graph, time running down: a box begins where the last line into it ends; chains stand straight below each
- * other. Nothing overlaps at any moment, and columns stay.
+ * other. Nothing overlaps at any moment, and columns stay. Mirrored, left and right are exchanged.
  */
-export function placeFlow(input: PlacementInput, moments: readonly FlowMoment[]) {
+export function placeFlow(
+  input: PlacementInput,
+  moments: readonly FlowMoment[],
+  { isMirrored = false }: { readonly isMirrored?: boolean } = {},
+) {
   const { boxes, lines } = input
   const tops = moments.map((moment) => topsAt(input, moment))
   const columns = columnsOf(input)
@@ -75,7 +81,7 @@ export function placeFlow(input: PlacementInput, moments: readonly FlowMoment[])
   const middles = columnMiddles(
     sizes.map((size, i) => ({
       ...size,
-      wish: wishes[i] ?? 0,
+      wish: (isMirrored ? -1 : 1) * (wishes[i] ?? 0),
       rows: rows.map((ranges) => ranges[i] ?? null),
     })),
   )
@@ -92,8 +98,11 @@ export function placeFlow(input: PlacementInput, moments: readonly FlowMoment[])
 }
 
 /** Returns the top of each box: the end of the last line into it. */
-function topsAt({ boxes, lines }: PlacementInput, { lengths, isThere }: FlowMoment): number[] {
-  const tops = boxes.map((_, box) => (isThere[box] ? 0 : Number.NaN))
+function topsAt(
+  { boxes, lines }: PlacementInput,
+  { lengths, isThere, least = [] }: FlowMoment,
+): number[] {
+  const tops = boxes.map((_, box) => (isThere[box] ? (least[box] ?? 0) : Number.NaN))
   // Lines are in order of where they start: what leads to a start has been seen.
   lines.forEach(({ from, to }, line) => {
     const length = lengths[line] ?? null
@@ -401,19 +410,57 @@ export const HEAD_SIZE = 12.5
 export const HEAD_SIGN = 18
 
 /** Does all that takes time; what depends on the moment comes after. */
-export function layOutFlow(scene: FlowScene, mode: FlowMode) {
-  if (mode === 'side-by-side') return { animation: null, flows: besideEachOther(scene) }
+export function layOutFlow(scene: FlowScene, mode: FlowMode, pins: readonly number[] = []) {
+  if (mode === 'side-by-side')
+    return { scene, animation: null, flows: besideEachOther(scene, pins) }
   const animation = mode === 'animation' ? flowAnimation(scene) : null
   const moments = animation?.moments ?? [moment(scene, null, diffLength)]
-  return { animation, flows: [placed(scene, diffLabel, moments)] }
+  return { scene, animation, flows: [placed(scene, diffLabel, moments)] }
 }
 
-function besideEachOther({ steps, links }: FlowScene) {
-  return SIDES.map((side) => {
+/** Places both flows, each mirrored or not so that the same steps are closest to each other. */
+function besideEachOther({ steps, links, stepOf }: FlowScene, pins: readonly number[]) {
+  const sides = SIDES.map((side) => {
     const isThere = (thing: SceneStep | SceneLink) => isOn(thing, side)
     const shown = { steps: steps.filter(isThere), links: links.filter(isThere) }
-    const own = moment(shown, side, (link) => sideLength(link, side))
-    return placed(shown, (link) => sideLabel(link, side), [own])
+    const label = (link: SceneLink) => sideLabel(link, side)
+    return { shown, label, moment: moment(shown, side, (link) => sideLength(link, side)) }
+  })
+  const pinned = [...new Set(pins.map((pin) => stepOf[pin]))].map((pin) =>
+    sides.map(({ shown }) => shown.steps.findIndex(({ id }) => id === pin)),
+  )
+  const least = sides.map(({ shown }) => shown.steps.map(() => 0))
+  // A step that moves down takes its successors along; steps that changed places can never all be level.
+  for (let turn = 0; turn <= pinned.length; turn++) {
+    const tops = sides.map(({ shown, label, moment: own }, i) =>
+      topsAt(placementInput(shown, label), { ...own, least: least[i] ?? [] }),
+    )
+    for (const places of pinned) {
+      const level = Math.max(...places.map((place, i) => tops[i]?.[place] ?? 0))
+      places.forEach((place, i) => {
+        if (place >= 0) (least[i] as number[])[place] = level
+      })
+    }
+  }
+  const ways = sides.map(({ shown, label, moment: own }, i) =>
+    [false, true].map((isMirrored) =>
+      placed(shown, label, [{ ...own, least: least[i] ?? [] }], isMirrored),
+    ),
+  )
+  const pairs = cross(ways[0] as PlacedFlow[], ways[1] as PlacedFlow[])
+  return smallest(pairs, ([before, after]) => distanceApart(before, after)) as PlacedFlow[]
+}
+
+/** Returns the sum of squared distances between the same steps, so that they keep their order as well. */
+function distanceApart(before: PlacedFlow, after: PlacedFlow): number {
+  const middles = new Map(after.steps.map(({ id }, i) => [id, after.placement.middles[i]]))
+  return sum(before.steps, ({ id }, i) => {
+    const there = middles.get(id)
+    if (there === undefined) return 0
+    return (
+      (before.placement.width - (before.placement.middles[i] as number) + BETWEEN_FLOWS + there) **
+      2
+    )
   })
 }
 
@@ -435,8 +482,9 @@ function placed(
   { steps, links }: Shown,
   label: (link: SceneLink) => string,
   moments: readonly FlowMoment[],
+  isMirrored = false,
 ): PlacedFlow {
-  const placement = placeFlow(placementInput({ steps, links }, label), moments)
+  const placement = placeFlow(placementInput({ steps, links }, label), moments, { isMirrored })
   return { steps, links, placement }
 }
 
@@ -451,13 +499,19 @@ function placementInput({ steps, links }: Shown, label: (link: SceneLink) => str
   return { boxes: steps, lines }
 }
 
+interface DrawingState {
+  readonly at: number
+  /** Correspondence lines nearer to each other than this are left out within a run. */
+  readonly leastApart: number
+}
+
 export function flowDrawing(
-  { animation, flows }: FlowLayout,
+  { scene, animation, flows }: FlowLayout,
   data: FlowData,
-  at: number,
+  { at, leastApart }: DrawingState,
 ): FlowDrawing {
   const [union, after] = flows as [PlacedFlow, PlacedFlow | undefined]
-  if (after !== undefined) return sideBySide([union, after], data)
+  if (after !== undefined) return sideBySide(scene, [union, after], data, leastApart)
   const { width, heights, tops } = union.placement
   if (animation === null) {
     const frame = { tops: tops[0] ?? [], workLength: diffLength, label: diffLabel }
@@ -521,8 +575,10 @@ function drawnPart(
 }
 
 function sideBySide(
+  scene: FlowScene,
   flows: readonly [before: PlacedFlow, after: PlacedFlow],
   data: FlowData,
+  leastApart: number,
 ): FlowDrawing {
   const heads: { x: number; text: string; side: FlowSide }[] = []
   let [left, height] = [0, 0]
@@ -549,19 +605,69 @@ function sideBySide(
     height,
     heads,
     parts,
-    correspondences: correspondences(parts),
+    correspondences: correspondences(scene, parts, leastApart),
   }
 }
 
 /** Lines between steps that are in both flows: from the right of the one to the left of the other. */
-function correspondences([before, after]: readonly [FlowPart, FlowPart]) {
-  const there = new Map(after.steps.map((each) => [each.step.id, each]))
-  const end = ({ step, x, y }: DrawnStep, side: 1 | -1): Point => {
-    return { x: x + (side * step.width) / 2, y: y + step.height / 2 }
+function correspondences(
+  scene: FlowScene,
+  parts: readonly [FlowPart, FlowPart],
+  leastApart: number,
+) {
+  const [before, after] = parts.map(({ steps }, i) => {
+    const ends = steps.map(({ step: { id, width, height }, x, y }): [number, Point] => [
+      id,
+      { x: x + (i === 0 ? width / 2 : -width / 2), y: y + height / 2 },
+    ])
+    return new Map(ends)
+  }) as [Map<number, Point>, Map<number, Point>]
+  const yIn = (ends: Map<number, Point>) => (id: number) => ends.get(id)?.y ?? 0
+  const runs = sharedRuns(scene)
+  const lined = new Set(linedSteps(runs, [yIn(before), yIn(after)], leastApart))
+  return runs.flat().map((step) => ({
+    step,
+    /** Drawn even where lines crowd. */
+    isEnd: lined.has(step),
+    from: before.get(step) as Point,
+    to: after.get(step) as Point,
+  }))
+}
+
+/** Ids of steps of both flows that follow each other in both, from top to bottom. */
+type SharedRun = readonly number[]
+
+export function sharedRuns({ steps, links }: FlowScene): SharedRun[] {
+  const shared = links.filter(({ inBefore, inAfter }) => inBefore && inAfter)
+  const [leaving, entering] = [group(shared, ({ from }) => from), group(shared, ({ to }) => to)]
+  const follower = (id: number) => {
+    const [only, second] = leaving.get(id) ?? []
+    if (only === undefined || second !== undefined) return undefined
+    return entering.get(only.to)?.length === 1 ? only.to : undefined
   }
-  return before.steps.flatMap((from) => {
-    const to = there.get(from.step.id)
-    return to === undefined ? [] : { step: from.step.id, from: end(from, 1), to: end(to, -1) }
+  const followers = new Set(steps.map(({ id }) => follower(id)))
+  return steps
+    .filter(({ id, inBefore, inAfter }) => inBefore && inAfter && !followers.has(id))
+    .map(({ id }) => {
+      const run = [id]
+      for (let at = follower(id); at !== undefined; at = follower(at)) run.push(at)
+      return run
+    })
+}
+
+const MIN_RUN = 3
+
+/** Steps that get a line to their like: all of a run, or its two ends where lines would crowd. */
+export function linedSteps(
+  runs: readonly SharedRun[],
+  heights: readonly ((id: number) => number)[],
+  leastApart: number,
+): number[] {
+  return runs.flatMap((run) => {
+    const [first, last] = [run[0], run.at(-1)]
+    if (run.length < MIN_RUN || first === undefined || last === undefined) return run
+    const apart = heights.map((heightOf) => (heightOf(last) - heightOf(first)) / (run.length - 1))
+    return Math.min(...apart) < leastApart ? [first, last] : run
   })
 }
 

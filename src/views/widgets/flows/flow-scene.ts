@@ -73,7 +73,8 @@ export function edgeLength(latencyUs: number | null): number {
 export interface FlowAnnotation {
   readonly node?: number
   readonly edge?: number
-  readonly comment: string
+  readonly mark?: boolean
+  readonly comment?: string
 }
 
 type MutationOfFlow = { readonly category: number; readonly kind: 'structural' | 'response-time' }
@@ -128,10 +129,16 @@ export const FLOWS_WIDGET_OPTIONS = defineOptions({
     expected: 'a list of ids of groups',
     accepts: (ids) => Array.isArray(ids),
   }),
+  pins: custom<readonly number[]>({
+    default: [],
+    sentence: 'Side by side, ids of steps that stand at one height in both flows, beside the root',
+    expected: 'a list of ids of steps',
+    accepts: (ids) => Array.isArray(ids),
+  }),
   at: share({ default: 0, sentence: 'How far the animation is, from before to after' }),
   annotations: custom<readonly FlowAnnotation[]>({
     default: [],
-    sentence: 'Comments on steps and edges',
+    sentence: 'Marks and comments on steps and edges',
     expected: 'a list of notes',
     accepts: (notes) => Array.isArray(notes),
   }),
@@ -154,7 +161,7 @@ function flowChoice(sentence: string) {
 }
 
 export interface FlowState
-  extends Pick<FlowsWidgetOptions, 'focus' | 'opened' | 'at' | 'annotations'> {
+  extends Pick<FlowsWidgetOptions, 'focus' | 'opened' | 'pins' | 'at' | 'annotations'> {
   readonly mode: FlowMode
   readonly level: FlowLevel
 }

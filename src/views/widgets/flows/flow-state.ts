@@ -4,7 +4,7 @@ import { type MutableRef, useLayoutEffect, useMemo, useRef, useState } from 'pre
 import { useWidth } from '../../drawing/controls.tsx'
 import type { Point } from '../../drawing/path.ts'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { shownNotes } from './flow-notes.ts'
+import { shownNotes, useKeptNotes } from './flow-notes.ts'
 import {
   type DrawnStep,
   type FlowDrawing,
@@ -91,6 +91,8 @@ type FlowZoom = Omit<ReturnType<typeof flowZoom>, 'behavior'>
 const CLEARANCE = 60
 /** Scale from which the smallest letters are about 9 pixels high. */
 const READ_SCALE = 0.85
+/** Below this scale letters are dust, which takes as long to draw as letters do. */
+const DUST_SCALE = 0.25
 
 /**
  * Pans and zooms within the drawing; nothing is drawn again until a move rests, when `onScale` gets
@@ -137,6 +139,7 @@ function flowZoom(
   layer: MutableRef<SVGGElement | null>,
   now: MutableRef<{ readonly window: FlowWindow; readonly onScale: (scale: number) => void }>,
 ) {
+  const watchers = new Set<(sight: FlowSight) => void>()
   const transformOf = (wanted: FlowSight) => {
     const { k, x, y } = boundedSight(wanted, now.current.window)
     return zoomIdentity.translate(x, y).scale(k)
@@ -150,6 +153,8 @@ function flowZoom(
     .constrain(transformOf)
     .on('zoom', ({ transform }) => {
       layer.current?.setAttribute('transform', String(transform))
+      surface.current?.classList.toggle('fd-flow-far', transform.k < DUST_SCALE)
+      for (const onMove of watchers) onMove(transform)
     })
     .on('end', ({ transform }) => {
       now.current.onScale(transform.k)
@@ -173,6 +178,12 @@ function flowZoom(
       const toX = isRead ? width / 2 : offBorder(x + k * place.x, width)
       const toY = isRead ? height / 2 : offBorder(y + k * place.y, height)
       show({ k, x: toX - k * place.x, y: toY - k * place.y })
+    },
+    /** Tells of every move; returns what ends that. */
+    watch: (onMove: (sight: FlowSight) => void) => {
+      watchers.add(onMove)
+      onMove(sight())
+      return () => void watchers.delete(onMove)
     },
   }
 }
@@ -219,6 +230,8 @@ export function placeOfNode(
 
 const MIN_HEIGHT = 240
 const MAX_HEIGHT = 640
+/** Least distance of lines between the same steps, in pixels. */
+export const MIN_APART = 36
 
 export type Flow = ReturnType<typeof useFlow>
 
@@ -235,15 +248,20 @@ export function useFlow(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   /** Step that keeps its place in the window while others come or go. */
   const anchor = useRef<{ node: number; part: number; x: number; y: number } | null>(null)
 
-  const { mode, level, focus, opened, at, annotations } = state
+  const { mode, level, focus, opened, pins, at, annotations } = state
+  useKeptNotes(data, annotations, (merged) => change({ annotations: merged }))
   const isBeside = mode === 'side-by-side'
   const scene = useMemo(
     () => flowScene(data, { level, focus, opened }),
     [data, level, focus, opened],
   )
-  const layout = useMemo(() => layOutFlow(scene, mode), [scene, mode])
+  const layout = useMemo(() => layOutFlow(scene, mode, pins), [scene, mode, pins])
   const [scale, setScale] = useState(1)
-  const drawing = useMemo(() => flowDrawing(layout, data, at), [layout, data, at])
+  const drawingAt = (moment: number) =>
+    flowDrawing(layout, data, { at: moment, leastApart: MIN_APART / 2 ** (step / 2) })
+  // Only lines between two flows follow the scale, in few steps.
+  const step = isBeside ? Math.round(2 * Math.log2(scale)) : 0
+  const drawing = useMemo(() => drawingAt(at), [layout, data, at, step])
   const window = windowOf(width, drawing, isBeside)
   const zoom = useFlowZoom(surface, layer, window, setScale)
   const notes = useMemo(() => shownNotes(annotations, scene, data), [annotations, scene, data])
@@ -275,7 +293,7 @@ export function useFlow(props: ViewProps<FlowData, FlowsWidgetOptions>) {
     const { k, x, y } = zoom.sight()
     if (kept === null || middle === null) zoom.show({ k, x, y })
     else zoom.show({ k, x: kept.x - k * middle.x, y: kept.y - k * middle.y })
-  }, [scene])
+  }, [scene, pins])
 
   useLayoutEffect(() => {
     if (staged == null) return
@@ -300,9 +318,11 @@ export function useFlow(props: ViewProps<FlowData, FlowsWidgetOptions>) {
     const isElsewhere = mode === 'animation' && inBefore !== inAfter
     const moment = when ?? (isElsewhere ? Number(inAfter) : at)
     if (moment !== at) change({ at: moment })
-    const middle = thingPlace(flowDrawing(layout, data, moment), target)
+    const middle = thingPlace(drawingAt(moment), target)
     if (middle !== null) zoom.reveal(middle, { isRead: true })
   }
+  const stepOn = (way: 1 | -1) =>
+    showDifference((Math.max(difference, way < 0 ? 0 : -1) + way + found.length) % found.length)
   const showDifference = (next: number) => {
     setDifference(next)
     const target = found[next]
@@ -314,13 +334,20 @@ export function useFlow(props: ViewProps<FlowData, FlowsWidgetOptions>) {
     const stage = layout.animation?.stages.findIndex((each) => each?.rank === target.rank) ?? -1
     goTo(selectionOf(target), stage < 0 ? undefined : (stage + 1) / stages)
   }
+  const pin = (node: number) => {
+    const { inBefore = false, inAfter = false } = data.nodes[node] ?? {}
+    const others = pins.filter((pin) => scene.stepOf[pin] !== scene.stepOf[node])
+    if (!isBeside || !inBefore || !inAfter) return
+    change({ pins: others.length < pins.length ? others : [...pins, node] })
+  }
   return {
     ...{ data, options, state, change, scene, drawing, notes, isBeside },
     ...{ place, width, window, zoom, surface, layer, scale },
-    ...{ thing, ringed, select: setSelection, goTo, toggle },
+    ...{ thing, ringed, select: setSelection, goTo, toggle, pin },
+    pinned: pins.map((node) => scene.stepOf[node] as number),
     /** Number of animated differences, how many are over, and the current one. */
     ...{ stages, over, staged },
-    ...{ current, showDifference },
+    ...{ difference, current, stepOn, showDifference },
   }
 }
 

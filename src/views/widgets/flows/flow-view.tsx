@@ -1,10 +1,10 @@
 import { sum } from 'd3-array'
 import { useLayoutEffect, useState } from 'preact/hooks'
-import { grouped, shortText, tooltipText } from '../../../core/words.ts'
+import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
 import { Button, Choice, Select, StateCode } from '../../drawing/controls.tsx'
 import { Caption, Figure, STILL_WIDTH, StillGroup, useIsStill } from '../../drawing/figure.tsx'
 import { exploreCode, type ViewProps, type WidgetCall } from '../define-widget.ts'
-import { FlowCanvas } from './flow-canvas.tsx'
+import { FlowBeyond, FlowCanvas } from './flow-canvas.tsx'
 import { FlowDetails, FlowNotes } from './flow-details.tsx'
 import { FlowGraph, FlowLegend } from './flow-graph.tsx'
 import { noteSubject, shownNotes } from './flow-notes.ts'
@@ -21,7 +21,7 @@ import {
   MODES,
   SIDES,
 } from './flow-scene.ts'
-import { type Flow, stateOf, useFlow, wholeSight } from './flow-state.ts'
+import { type Flow, MIN_APART, stateOf, useFlow, wholeSight } from './flow-state.ts'
 import {
   differenceWords,
   MODE_REASONS,
@@ -33,6 +33,7 @@ import {
 const STAGE_MS = 1800
 /** The end of the last difference, which is still told: 1 is the flow after. */
 const LAST = 0.9995
+const SPEEDS = [0.25, 0.5, 1, 2, 4]
 
 type FlowProps = { readonly flow: Flow }
 
@@ -40,6 +41,7 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
   const { at } = state
   const onChange = (next: number) => change({ at: next })
   const [until, setUntil] = useState<number | null>(null)
+  const [speed, setSpeed] = useState(1)
   const isPlaying = until !== null
   useLayoutEffect(() => {
     if (until === null) return
@@ -50,7 +52,7 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
     const endOf = (moment: number) => Math.min(LAST, until, Math.ceil(moment * count) / count)
     const start = performance.now()
     let frame = requestAnimationFrame(function step(now) {
-      const passed = Math.max(0, now - start) / (STAGE_MS * count)
+      const passed = (Math.max(0, now - start) * speed) / (STAGE_MS * count)
       const next = Math.min(until, first + passed)
       onChange(isStill && next < until ? endOf(next) : Math.round(next * 1000) / 1000)
       if (next < until) frame = requestAnimationFrame(step)
@@ -58,7 +60,7 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
     })
     return () => cancelAnimationFrame(frame)
     // It goes on from where it was begun.
-  }, [until])
+  }, [until, speed])
   const show = (next: number) => {
     setUntil(null)
     onChange(next)
@@ -89,6 +91,13 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
           ›
         </Button>
       </fieldset>
+      <Select
+        label="Speed"
+        value={speed}
+        values={SPEEDS}
+        textOf={(each) => `${each} ×`}
+        onChoose={setSpeed}
+      />
       <label class="fd-flow-slider">
         before
         <input
@@ -106,8 +115,11 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
   )
 }
 
-function FlowControls({ flow: { data, state, change, zoom, window } }: FlowProps) {
+function FlowControls({
+  flow: { data, state, change, zoom, window, difference, stepOn },
+}: FlowProps) {
   const { regions, differences, components, ranked } = data
+  const differenceCount = ranked.differences.length
   const hasGroups: Readonly<Record<FlowLevel, boolean>> = {
     steps: true,
     regions: regions.length > 0,
@@ -137,6 +149,31 @@ function FlowControls({ flow: { data, state, change, zoom, window } }: FlowProps
       {state.opened.length > 0 ? (
         <Button onClick={() => change({ opened: [] })}>Fold all</Button>
       ) : null}
+      {state.pins.length > 0 && state.mode === 'side-by-side' ? (
+        <Button onClick={() => change({ pins: [] })}>Unpin all</Button>
+      ) : null}
+      {differenceCount > 0 && state.mode !== 'animation' ? (
+        <fieldset class="fd-flow-set" aria-label="Differences">
+          <Button aria-label="Previous difference" onClick={() => stepOn(-1)}>
+            ‹
+          </Button>
+          <span
+            aria-live="polite"
+            class="fd-flow-count"
+            // Reserves the largest width, so that its neighbors and the drawing stay in place.
+            data-widest={nthDifference(differenceCount, differenceCount)}
+          >
+            <span>
+              {difference < 0
+                ? counted(differenceCount, 'difference')
+                : nthDifference(difference + 1, differenceCount)}
+            </span>
+          </span>
+          <Button aria-label="Next difference" onClick={() => stepOn(1)}>
+            ›
+          </Button>
+        </fieldset>
+      ) : null}
       <fieldset class="fd-flow-set" aria-label="Zoom">
         <Button aria-label="Smaller" onClick={() => zoom.zoomBy(1 / 1.4)}>
           −
@@ -150,16 +187,27 @@ function FlowControls({ flow: { data, state, change, zoom, window } }: FlowProps
   )
 }
 
+function nthDifference(number: number, count: number): string {
+  return `Difference ${grouped(number)} of ${grouped(count)}`
+}
+
 export const FLOW_STYLE = `
 .fd-flow-set { display: inline-flex; align-items: center; gap: 0; border: 0; padding: 0; margin: 0; min-width: 0; }
 .fd-flow-set button { border-radius: 0; margin-left: -1px; }
 .fd-flow-set button:first-child { border-radius: 4px 0 0 4px; margin-left: 0; }
 .fd-flow-set button:last-child { border-radius: 0 4px 4px 0; }
 .fd-flow-set button:focus-visible { position: relative; z-index: 1; }
+.fd-flow-count { display: inline-grid; border: 1px solid var(--fd-line); border-left: 0; padding: 2px 8px; text-align: center; white-space: nowrap; }
+.fd-flow-count > span, .fd-flow-count::before { grid-area: 1 / 1; }
+.fd-flow-count::before { content: attr(data-widest) / ""; visibility: hidden; }
 .fd-flow-slider input { width: min(260px, 40vw); }
 .fd-flow-surface { border: 1px solid var(--fd-line); border-radius: 4px; cursor: grab; touch-action: none; max-width: none; }
 .fd-flow-surface:active { cursor: grabbing; }
 .fd-flow-surface text { cursor: text; user-select: text; text-rendering: geometricPrecision; }
+.fd-flow-far text { display: none; }
+.fd-flow-window { position: relative; }
+.fd-flow-beyond { position: absolute; box-shadow: 0 1px 4px rgb(0 0 0 / 25%); }
+.fd-flow-below { bottom: 8px; right: 8px; }
 .fd-flow-thing { cursor: pointer; outline: none; }
 .fd-flow-thing:hover .fd-node { stroke-width: 3.2; }
 .fd-flow-thing:focus-visible .fd-flow-ring { stroke-width: 4; }
@@ -203,10 +251,12 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
         <div style={`flex:2 1 ${isBeside ? 1000 : 620}px`}>
           <div ref={flow.place} class="fd-flow-window">
             <FlowCanvas flow={flow} />
+            <FlowBeyond flow={flow} />
           </div>
           <FlowLegend
             {...{ scene: flow.scene, mode, width: flow.width, scale: flow.scale }}
             drawings={[flow.drawing]}
+            isPinned={flow.pinned.length > 0}
           />
         </div>
         <div>
@@ -261,12 +311,9 @@ function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
         <StillDrawings {...{ data, state, scene }} />
       )}
       {annotations.map((note, i) => {
-        return (
-          <Caption
-            key={i}
-            text={`${i + 1} ${noteSubject(data, note)}: ${shortText(note.comment, 200)}`}
-          />
-        )
+        const sign = note.mark === true ? ' ★' : ''
+        const comment = note.comment === undefined ? '' : `: ${shortText(note.comment, 200)}`
+        return <Caption key={i} text={`${i + 1}${sign} ${noteSubject(data, note)}${comment}`} />
       })}
     </>
   )
@@ -283,13 +330,16 @@ interface StillProps {
   readonly scene: FlowScene
 }
 
-function StillDrawings({ data, state: { mode, at, annotations }, scene }: StillProps) {
-  const layout = layOutFlow(scene, mode)
+function StillDrawings({ data, state: { mode, pins, at, annotations }, scene }: StillProps) {
+  const layout = layOutFlow(scene, mode, pins)
   const moments = mode === 'animation' ? [...new Set([0, at, 1])] : [at]
-  const drawings = moments.map((moment) => flowDrawing(layout, data, moment))
+  const drawings = moments.map((moment) =>
+    flowDrawing(layout, data, { at: moment, leastApart: MIN_APART }),
+  )
   const drawn = sum(drawings, ({ width }) => width + STILL_GAP) - STILL_GAP
   const width = Math.max(STILL_WIDTH, drawn)
   const notes = shownNotes(annotations, scene, data)
+  const pinned = pins.map((pin) => scene.stepOf[pin] as number)
   // Drawings that are narrower than the still stand in its middle.
   const indentOf = (i: number) => (i === 0 ? Math.round((width - drawn) / 2) : 0)
   return (
@@ -303,12 +353,12 @@ function StillDrawings({ data, state: { mode, at, annotations }, scene }: StillP
             label={data.title}
           >
             <g transform={`translate(${indentOf(i)} 0)`}>
-              <FlowGraph {...{ data, drawing, notes }} />
+              <FlowGraph {...{ data, drawing, notes, pinned }} />
             </g>
           </Figure>
         ))}
       </StillGroup>
-      <FlowLegend {...{ scene, mode, drawings, width }} />
+      <FlowLegend {...{ scene, mode, drawings, width }} isPinned={pins.length > 0} />
     </>
   )
 }
@@ -323,12 +373,13 @@ function summaryOf(data: FlowData, { mode }: FlowsWidgetOptions): string {
 
 /** Returns the line of code that shows a state; what its mode does not show is left out. */
 export function flowCode(data: FlowData, options: FlowsWidgetOptions, call: WidgetCall): string {
-  const { level, focus, at } = options
+  const { level, focus, pins, at } = options
   const { mode } = stateOf(data, options)
   const said = {
     ...options,
     mode: mode === data.usualMode ? null : mode,
     level: level === data.usualLevel ? null : level,
+    pins: mode === 'side-by-side' ? pins : [],
     at: mode === 'animation' ? at : 0,
     focus: level === 'focus' ? focus : 1,
   }

@@ -95,14 +95,11 @@ export function edgeName(data: FlowData, edge: number): string {
   return `${nodeName(data, from)} → ${nodeName(data, to)}`
 }
 
-export function latencySentences({ quantity }: FlowData, edge: UnionEdge): string[] {
-  return SIDES.map((side) => `${side}: ${latencyWords(edge[side], quantity)}`)
-}
-
 export function linkWords(data: FlowData, { lead, edges }: SceneLink): string {
   return [
     edgeName(data, lead.id),
-    ...latencySentences(data, lead),
+    `before: ${latencyWords(lead.before, data.quantity)}`,
+    `after: ${latencyWords(lead.after, data.quantity)}`,
     verdictWords(lead, data.quantity),
     ...(edges.length > 1 ? [`Stands for ${counted(edges.length, 'edge')}; this is one.`] : []),
   ].join('\n')

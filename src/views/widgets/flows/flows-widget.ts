@@ -170,28 +170,33 @@ function readableLevel(flows: FlowComparison): FlowLevel {
 
 function checkState(
   flows: FlowComparison,
-  { level, focus, opened, annotations }: FlowsWidgetOptions & { readonly level: FlowLevel },
+  { level, focus, opened, pins, annotations }: FlowsWidgetOptions & { readonly level: FlowLevel },
 ): void {
   coalesceFlow(flows, { groups: groupsAt(flows, { level, focus }), opened })
   const { length } = flows.ranked.differences
   if (focus > Math.max(1, length)) {
     throw new OptionError('focus', focus, `the rank of a difference, from 1 to ${length}`)
   }
+  const unpinned = pins.find((pin) => !(flows.nodes[pin]?.inBefore && flows.nodes[pin]?.inAfter))
+  if (unpinned !== undefined) {
+    throw new OptionError('pins', unpinned, 'ids of steps that are in both flows')
+  }
   const wrong = annotations.find((note) => !isNote(note, flows))
   if (wrong === undefined) return
   throw new OptionError(
     'annotations',
     JSON.stringify(wrong),
-    'notes such as { node: 0, comment: "slow" } or { edge: 2, comment: "why?" }, by ids of the union',
+    'notes such as { node: 0, mark: true } or { edge: 2, comment: "why?" }, by ids of the union',
   )
 }
 
 function isNote(note: FlowAnnotation, { nodes, edges }: FlowComparison): boolean {
-  const { node, edge, comment, ...others } = note
+  const { node, edge, mark = false, comment = '', ...others } = note
   const target = node === undefined ? edges[edge ?? -1] : nodes[node]
   return (
     (node === undefined) !== (edge === undefined) &&
     target !== undefined &&
+    typeof mark === 'boolean' &&
     typeof comment === 'string' &&
     Object.keys(others).length === 0
   )

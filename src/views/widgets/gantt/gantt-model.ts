@@ -17,7 +17,7 @@ import { AFTER, BEFORE, type FlowSet } from '../../../flows/flow-set.ts'
 import { type NodeRecord, NodeRecords } from '../../../flows/node-records.ts'
 import { GRAVE_LEVELS, logsOfSpan } from '../../../traces/log-records.ts'
 import type { PeriodName } from '../../../traces/period.ts'
-import { SPAN_KINDS, SPAN_STATUSES } from '../../../traces/span-traces.ts'
+import { SPAN_KINDS, SPAN_STATUSES } from '../../../traces/span-columns.ts'
 import type { TraceSet } from '../../../traces/trace-set.ts'
 import { type StretchUs, TIME_RANGE, toNanoseconds, uncovered } from '../../drawing/time-range.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
@@ -285,6 +285,15 @@ export function foldedTo(calls: readonly GanttCall[], rows: number): number[] {
     }
   }
   return sort(folded)
+}
+
+export function uncriticalCalls(calls: readonly GanttCall[]): number[] {
+  return [...calls.entries()]
+    .filter(([call, { inner }]) => {
+      const within = calls.slice(call + 1, call + 1 + inner)
+      return inner > 0 && within.every(({ critical }) => critical.length === 0)
+    })
+    .map(([call]) => call)
 }
 
 export type GanttRow = ReturnType<typeof ganttRows>[number]

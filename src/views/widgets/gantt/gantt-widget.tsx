@@ -1,4 +1,4 @@
-import { bisectRight, greatest, max } from 'd3-array'
+import { greatest, max } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 import { useMemo, useState } from 'preact/hooks'
 import type { Comparison } from '../../../compare/comparison.ts'
@@ -21,7 +21,7 @@ import {
   useWidth,
 } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, numberColumn } from '../../drawing/data-table.tsx'
-import { Caption, useInk } from '../../drawing/figure.tsx'
+import { Caption, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { Legend, marked } from '../../drawing/legend.tsx'
 import {
   lengthUs,
@@ -45,6 +45,7 @@ import {
   ganttData,
   ganttRows,
   nameOf,
+  uncriticalCalls,
 } from './gantt-model.ts'
 
 const ROW = 22
@@ -97,7 +98,7 @@ export const GANTT_STYLE = `${ZOOM_STYLE}
 .fd-gantt-details th { font-weight: normal; position: static; }
 `
 
-/** Rows that are drawn at first; a button shows the others. */
+/** Rows that are drawn at first; a button shows as many more. */
 const PAGE = 500
 /** A still is no place to look for the two hundredth call. */
 const MAX_STILL_ROWS = 100
@@ -122,25 +123,29 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
     collapse(isFolded ? [...collapsed, call] : collapsed.filter((other) => other !== call))
   const zoom = (range: StretchUs | null) => change({ range })
   const [selected, setSelected] = useState(0)
+  const [most, setMost] = useState(PAGE)
   const [place, width] = useWidth<HTMLElement>()
+  const isStill = useIsStill()
   const ink = useInk()
-  const isSearching = search.trim() !== ''
+  const all = useMemo(() => ganttRows(calls, collapsed), [data, collapsed])
+  const rows = all.slice(0, most)
+  const shown = rows.find(({ number }) => number === selected) ?? rows[0]
   const matches = useMemo(
     () => [...calls.keys()].filter((call) => callMatches(calls[call] as GanttCall, search)),
     [data, search],
   )
-  const rows = useMemo(() => {
-    const hasMatch = (call: number) => {
-      const next = matches[bisectRight(matches, call)] ?? Number.POSITIVE_INFINITY
-      return next <= call + (calls[call]?.inner ?? 0)
-    }
-    // A search unfolds the way to what it finds.
-    return ganttRows(
-      calls,
-      collapsed.filter((call) => !isSearching || !hasMatch(call)),
-    )
-  }, [data, collapsed, matches])
-  const shown = rows.find(({ number }) => number === selected) ?? rows[0]
+  const goTo = (call: number | undefined) => {
+    if (call === undefined) return
+    const isAround = (other: number) => other < call && call <= other + (calls[other]?.inner ?? 0)
+    collapse(collapsed.filter((other) => !isAround(other)))
+    setMost(Math.max(most, call + 1))
+    setSelected(call)
+    // The row may have to be drawn first.
+    requestAnimationFrame(() => {
+      place.current?.querySelector(`[data-call="${call}"]`)?.scrollIntoView({ block: 'nearest' })
+    })
+  }
+  const goToNext = () => goTo(matches.find((call) => call > selected) ?? matches[0])
   const numbers = rows.map(({ number }) => number)
   const { goTo: focus, stopAt } = useStops(numbers, selected, setSelected)
   const stopAtRow = ({ number, call, isFolded }: GanttRow) => {
@@ -157,12 +162,12 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   const color = data.period === 'before' ? ink.before : ink.after
   const plot = Math.max(100, Math.round(0.65 * width) - ASIDE)
   const naming = Math.max(130, width - plot - ASIDE)
-  const deepest = max(rows, ({ call }) => call.depth) || 1
+  const deepest = max(all, ({ call }) => call.depth) || 1
   const indent = Math.min(MAX_INDENT, (MAX_INDENTED * naming) / deepest)
   const time = { range, width: plot }
   const bar = (row: GanttRow) => <Bar {...{ row, color, ...time }} />
   const legend = workLegend(color, ink)
-  const isFound = (number: number) => !isSearching || matches.includes(number)
+  const isFound = (number: number) => search.trim() === '' || matches.includes(number)
   const columns: readonly DataColumn<GanttRow>[] = [
     {
       title: calls.length === 1 ? 'call' : 'calls',
@@ -206,17 +211,27 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
           value={search}
           placeholder="name, host or parameter"
           onSearch={(text) => change({ search: text })}
+          onEnter={goToNext}
         />
-        {isSearching ? (
+        {search.trim() === '' ? null : (
           <span aria-live="polite">
-            {grouped(matches.length)} of {grouped(calls.length)} match
+            {grouped(matches.length)} of {grouped(calls.length)} match{' '}
+            <Button disabled={matches.length === 0} onClick={goToNext}>
+              next
+            </Button>
           </span>
-        ) : null}
+        )}
         <span class="fd-choice">
           <Button disabled={collapsed.length === 0} onClick={() => collapse([])}>
             unfold all
           </Button>
           <Button onClick={() => collapse(callers(calls))}>fold all</Button>
+          <Button
+            title="Fold all calls within which nothing is on the critical path"
+            onClick={() => collapse(uncriticalCalls(calls))}
+          >
+            fold uncritical
+          </Button>
           <Button disabled={options.range === null} onClick={() => zoom(null)}>
             whole time
           </Button>
@@ -248,12 +263,11 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
         role="treegrid"
         class="fd-gantt-rows"
         columns={columns}
-        rows={rows}
-        few={PAGE}
+        rows={isStill ? all : rows}
         max={MAX_STILL_ROWS}
         rowKey={({ number }) => number}
         rowProps={(row) => ({
-          class: `fd-gantt-row ${isSearching ? (isFound(row.number) ? 'fd-found' : 'fd-dim') : ''}`,
+          class: `fd-gantt-row ${search.trim() === '' ? '' : isFound(row.number) ? 'fd-found' : 'fd-dim'}`,
           'aria-level': row.call.depth + 1,
           'aria-selected': row.number === shown?.number,
           ...(row.call.inner > 0 ? { 'aria-expanded': !row.isFolded } : {}),
@@ -262,6 +276,11 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
           ...stopAtRow(row),
         })}
       />
+      {all.length > rows.length ? (
+        <Button onClick={() => setMost(most + PAGE)}>
+          Show more of {grouped(all.length - rows.length)} further rows
+        </Button>
+      ) : null}
       {shown === undefined ? null : <Details data={data} call={shown.call} />}
       <StateCode code={code} />
     </section>

@@ -67,6 +67,7 @@ export function logsData(compared: LogComparison, opened: VariableDivergence | u
       ),
       instances: instances.map((instance) => tooltipText(logs.instances[instance] ?? '')),
       classOf: Uint8Array.from(instances, (instance) => logs.classOf[instance] ?? 0),
+      metricValues: sampled(networks.metric.values, instances),
       features: carriedFeatures(logs, variables, { instances, shownName }),
       leftOut: {
         graphs: all.length - graphs.length,

@@ -4,14 +4,23 @@ import { FlowdeltaError, OptionError, show } from '../../../core/errors.ts'
 import { defineOptions, type OptionsOf, oneOf, optionalText } from '../../../core/options.ts'
 import {
   counted,
+  formatDuration,
   grouped,
   percent,
+  pValue,
   shortNumber,
   shortText,
   spoken,
   tooltipText,
 } from '../../../core/words.ts'
-import { orderText } from '../../../explain/logs/log-values.ts'
+import {
+  missingText,
+  orderText,
+  testSize,
+  tText,
+  unitOf,
+  valueText,
+} from '../../../explain/logs/log-values.ts'
 import {
   type AttentionEdge,
   type AttentionGraph,
@@ -19,15 +28,23 @@ import {
   attentionTree,
 } from '../../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
-import type { VariableDivergence } from '../../../logs/divergence/find-divergence.ts'
+import type {
+  Divergence,
+  PerformanceTest,
+  VariableDivergence,
+} from '../../../logs/divergence/find-divergence.ts'
 import {
   type Feature,
   featureText,
+  LOG_CLASSES,
   type LogClass,
   VARIABLE_KINDS,
   type VariableKind,
 } from '../../../logs/features/log-set.ts'
+import type { Unit } from '../../../logs/features/units.ts'
+import { periodColor } from '../../charts/builders.ts'
 import { logVariableChart } from '../../charts/logs.ts'
+import type { VegaLiteSpec } from '../../charts/svg-renderer.ts'
 import { Button, Choice, StateCode, useMarkKeys } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import {
@@ -134,10 +151,20 @@ function wordsOf({ nodes, metric }: AttentionGraph, name: string): string {
 
 const MAX_FEATURES = 10
 
-const MAX_ROWS = 100
+interface ListProps extends Shown {
+  readonly divergence: Divergence
+}
 
-function LogsVariables({ graph, open, onToggle }: Shown) {
+const MAX_ROWS = 100
+const MAX_OTHERS = 8
+
+function LogsVariables({ graph, divergence, open, onToggle }: ListProps) {
   const { parentEdge } = attentionTree(graph)
+  const names = new Set(graph.nodes.map(({ name }) => name))
+  const others = divergence.variables.filter(
+    ({ kind, name, score, presence }) =>
+      kind === graph.kind && !names.has(name) && (score > 0 || presence.onlyIn !== null),
+  )
   const nameButton = (name: string) => (
     <Button aria-pressed={name === open} title={tooltipText(name)} onClick={() => onToggle(name)}>
       {nameText(name)}
@@ -153,6 +180,7 @@ function LogsVariables({ graph, open, onToggle }: Shown) {
       name === graph.metric ? '' : scoreText(term),
     ),
   ]
+  const isOne = others.length === 1
   return (
     <PageOnly>
       <DataTable
@@ -164,6 +192,22 @@ function LogsVariables({ graph, open, onToggle }: Shown) {
         rowKey={({ name }) => name}
         rowProps={({ name }) => ({ 'aria-selected': name === open })}
       />
+      {others.length === 0 ? null : (
+        <p class="fd-logs-others">
+          <span class="fd-soft">
+            Differ{isOne ? 's' : ''} as well, but {nameText(graph.metric)} does not depend on{' '}
+            {isOne ? 'it' : 'them'} here:
+          </span>{' '}
+          {others.slice(0, MAX_OTHERS).map((each) => (
+            <span key={each.name}>
+              {nameButton(each.name)} <span class="fd-soft">{whyOf(each)}</span>{' '}
+            </span>
+          ))}
+          {others.length > MAX_OTHERS ? (
+            <span class="fd-soft">and {others.length - MAX_OTHERS} more</span>
+          ) : null}
+        </p>
+      )}
     </PageOnly>
   )
 }
@@ -175,11 +219,22 @@ function leadsText(name: string, { metric }: AttentionGraph, edge: AttentionEdge
   return `${nameText(other)}, ${percent(edge.weight)}${orderText(name, edge)}`
 }
 
+function whyOf({ score, presence }: VariableDivergence): string {
+  if (score > 0) return `(Σ|t| = ${tText(score)})`
+  return `(only in ${presence.onlyIn} instances)`
+}
+
 interface DetailsProps {
   readonly logs: RestoredLogs
   readonly kind: VariableKind
   readonly name: string
   readonly onClose: () => void
+}
+
+interface TestRow {
+  readonly name: string
+  readonly test: PerformanceTest
+  readonly textOf: (value: number) => string
 }
 
 function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
@@ -189,6 +244,17 @@ function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
   const found = [kind, ...(isMetric ? VARIABLE_KINDS : [])]
     .map((each) => divergence.variable(each, name))
     .find((each) => each !== undefined)
+  const texts = { 'absolute time': formatDuration, 'relative time': percent, value: shortNumber }
+  const unit = found?.kind === 'state' ? divergence.logs.unitOf(name) : undefined
+  const all: readonly TestRow[] = found?.features.map((test) => ({
+    name: featureText(test.feature),
+    test,
+    textOf: (value) => exactText(test.feature, value, unit),
+  })) ?? [{ name: 'performance', test: logs.performance, textOf: texts[metric.unit] }]
+  const rows = all
+    .filter(({ test }) => test.beforeCount + test.afterCount > 0)
+    .sort((a, b) => testSize(b.test) - testSize(a.test))
+  const empty = all.filter((row) => !rows.includes(row))
   const spec = useMemo(() => specOf(logs, found), [logs, found])
   const onlyIn = found?.presence.onlyIn ?? null
   return (
@@ -206,23 +272,88 @@ function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
         </Button>
       </div>
       <p class="fd-soft">
-        {found === undefined ? `This is performance: ${differenceText(logs.performance)}. ` : ''}
+        {found === undefined ? 'This is performance. ' : ''}
         {onlyIn === null
           ? ''
           : `Only ${grouped(found?.presence[onlyIn] ?? 0)} of ${grouped(counts[onlyIn])} instances ${onlyIn} have it. `}
-        {spec === null && found !== undefined
-          ? 'Its values are not in the page; the code below draws them.'
-          : ''}
+        {spec === null ? 'Its values are not in the page; the code below draws them.' : ''}
       </p>
-      {spec === null ? null : <VegaChart spec={spec} />}
+      <div class="fd-beside">
+        <div>
+          <DataTable columns={testColumns(counts)} rows={rows} rowKey={({ name: key }) => key} />
+          {empty.length === 0 ? null : (
+            <p class="fd-soft">No instance has: {empty.map((row) => row.name).join('; ')}.</p>
+          )}
+        </div>
+        {spec === null ? null : <VegaChart spec={spec} />}
+      </div>
     </section>
   )
 }
 
-function specOf({ divergence, hasValues }: RestoredLogs, variable: VariableDivergence | undefined) {
-  if (variable === undefined || !hasValues(variable.kind, variable.name)) return null
+function testColumns(counts: RestoredLogs['counts']): readonly DataColumn<TestRow>[] {
+  return [
+    {
+      title: 'feature',
+      isHead: true,
+      cell: ({ name, test }) => (
+        <>
+          {name}
+          <div class="fd-soft">{missingText(test, counts)}</div>
+        </>
+      ),
+    },
+    numberColumn('before, mean', ({ test, textOf }) => meanText(test.beforeMean, textOf)),
+    numberColumn('after, mean', ({ test, textOf }) => meanText(test.afterMean, textOf)),
+    numberColumn('t', ({ test }) => (test.tested ? tText(test.t) : 'not tested')),
+    {
+      title: 'p',
+      hint: 'not corrected; whether it is significant is',
+      isNumber: true,
+      cell: ({ test }) => (test.tested ? pValue(test.p).replace(/^p (= )?/, '') : ''),
+    },
+    numberColumn('significant', ({ test }) => (test.significant ? <b>yes</b> : 'no')),
+  ]
+}
+
+function specOf(logs: RestoredLogs, variable: VariableDivergence | undefined) {
+  const { divergence, hasValues, metric, metricValues, classOf, instances } = logs
+  if (variable === undefined) {
+    const values = Array.from(metricValues, (value, i) => ({
+      value,
+      class: LOG_CLASSES[classOf[i] ?? 0],
+      instance: instances[i],
+    })).filter(({ value }) => Number.isFinite(value))
+    return metricSpec(shortText(metric.name, 60), values)
+  }
   const { kind, name } = variable
+  if (!hasValues(kind, name)) return null
   return logVariableChart(divergence, { name, kind, limit: MAX_FEATURES }).spec
+}
+
+function metricSpec(title: string, values: readonly object[]): VegaLiteSpec {
+  return {
+    data: { values },
+    width: 520,
+    height: 52,
+    mark: { type: 'tick', thickness: 2 },
+    encoding: {
+      x: { field: 'value', type: 'quantitative', title, scale: { zero: false } },
+      y: { field: 'class', type: 'nominal', title: null, sort: [...LOG_CLASSES] },
+      color: periodColor('class', null),
+      tooltip: { field: 'instance', type: 'nominal' },
+    },
+  }
+}
+
+/** Tells shares near 0 or 1 apart. */
+function exactText(feature: Feature, value: number, unit: Unit | undefined): string {
+  if (unitOf(feature) !== 'share') return valueText(feature, value, unit)
+  return `${Number((100 * value).toPrecision(4))} %`.replace('-', '−')
+}
+
+function meanText(mean: number, textOf: (value: number) => string): string {
+  return Number.isFinite(mean) ? textOf(mean) : 'none'
 }
 
 const LOGS_STYLE = `
@@ -239,8 +370,13 @@ const LOGS_STYLE = `
 .fd-logs-variable:focus-visible .fd-logs-name { stroke: var(--fd-focus); stroke-width: 2; }
 .fd-logs-rows { max-height: 300px; margin-top: 6px; }
 .fd-logs-rows button { white-space: normal; text-align: left; overflow-wrap: anywhere; }
+.fd-logs-others { line-height: 2; }
+.fd-logs-others button { white-space: normal; text-align: left; overflow-wrap: anywhere; }
 .fd-logs-details { border-top: 1px solid var(--fd-line); margin-top: 10px; padding-top: 10px; }
+.fd-logs-details .fd-beside > * { flex-basis: 560px; }
 .fd-logs-details h3 { overflow-wrap: anywhere; }
+.fd-logs-details th[scope="row"] { font-weight: 400; min-width: 11em; max-width: 25em; position: static; white-space: normal; }
+.fd-logs-details th[scope="row"] div { font-size: 11.5px; }
 `
 
 const LOGS_WIDGET_OPTIONS = defineOptions({
@@ -314,7 +450,12 @@ function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
             />
             <div class="fd-logs-graph">
               <LogsGraph graph={shown} open={open} onToggle={onToggle} />
-              <LogsVariables graph={shown} open={open} onToggle={onToggle} />
+              <LogsVariables
+                graph={shown}
+                divergence={logs.divergence}
+                open={open}
+                onToggle={onToggle}
+              />
             </div>
           </div>
         </>

@@ -1,20 +1,120 @@
-import { useMemo } from 'preact/hooks'
 import type { Comparison } from '../../../compare/comparison.ts'
-import { formatAmount, signedAmount, TIME } from '../../../core/quantity.ts'
+import {
+  amountsName,
+  formatAmount,
+  type Quantity,
+  signedAmount,
+  TIME,
+} from '../../../core/quantity.ts'
 import { counted, grouped, percent, pValue } from '../../../core/words.ts'
 import { rootName } from '../../charts/node-names.ts'
-import { categoryTimesChart } from '../../charts/response-times.ts'
+import {
+  BottomAxis,
+  curvePath,
+  LeftAxis,
+  logDurationScale,
+  shareScale,
+  timeScale,
+} from '../../drawing/axes.tsx'
 import { Fold } from '../../drawing/controls.tsx'
 import { CellBar, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
+import { useInk } from '../../drawing/figure.tsx'
 import { ExplanationView } from '../explanation/explanation-widget.tsx'
 import { Exemplars, type TraceLinks } from '../findings/trace-link.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
 import { TableView } from '../table/table-widget.tsx'
-import { VegaChart } from '../vega-chart.tsx'
-import type { MutationDetails, RankingEntry } from './ranking-model.ts'
+import type { MutationDetails, RankingEntry, TimesSketch } from './ranking-model.ts'
 
-/** Height of curves above a flow: both fit a screen. */
-const HEIGHT = 140
+interface TimesProps {
+  readonly entry: Pick<RankingEntry, 'before' | 'after'> & { readonly quantity?: Quantity }
+  readonly width: number
+  readonly height: number
+  readonly isLarge?: boolean
+}
+
+/** Smallest ratio of the longest time to the shortest for logarithmic time scales. */
+const MIN_LOG_RATIO = 20
+const ROOM = { left: 52, right: 20, top: 8, bottom: 38 }
+const NO_ROOM = { left: 1, right: 1, top: 2, bottom: 2 }
+
+export function TimesCurves({ entry, width, height, isLarge = false }: TimesProps) {
+  const ink = useInk()
+  const { left, right, top, bottom } = isLarge ? ROOM : NO_ROOM
+  const box = { left, top, width: width - left - right, height: height - top - bottom }
+  const [low, high] = timeRange([entry.before, entry.after])
+  const { quantity: of = TIME } = entry
+  const ticks = 5
+  const x =
+    low > 0 && high / low > MIN_LOG_RATIO
+      ? logDurationScale({ low, high, ticks, of })
+      : timeScale([low, high], { ticks, of })
+  const y = shareScale()
+  return (
+    <g font-size="11">
+      {isLarge ? (
+        <>
+          <LeftAxis scale={y} box={box} />
+          <BottomAxis
+            scale={x}
+            box={box}
+            title={
+              of === TIME
+                ? 'response time: share of requests finished by then'
+                : `${amountsName(of)}: share of requests up to it`
+            }
+          />
+        </>
+      ) : null}
+      {(['before', 'after'] as const).map((period) => {
+        const { quantilesUs, count } = entry[period]
+        const points = quantilesUs
+          .map((us, i) => [us, i / (quantilesUs.length - 1)] as const)
+          .filter(([us]) => us <= x.value(1))
+        // The slowest requests end beyond the axis.
+        const [, share = 0] = points.at(-1) ?? []
+        const all = count === 0 ? [] : [...points, [x.value(1), share] as const]
+        const path = curvePath({ box, x, y }, all, 'lines')
+        return <path key={period} d={path} fill="none" stroke={ink[period]} stroke-width="2" />
+      })}
+    </g>
+  )
+}
+
+export function TimesPlot(props: TimesProps) {
+  const { width, height, entry } = props
+  return (
+    <svg
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      role="img"
+      aria-label={timesText(entry)}
+    >
+      <title>{timesText(entry)}</title>
+      <TimesCurves {...props} />
+    </svg>
+  )
+}
+
+function timesText({ before, after, quantity = TIME }: TimesProps['entry']): string {
+  const half = (sketch: TimesSketch) =>
+    `(${grouped(sketch.count)} requests): ` +
+    (sketch.count === 0 ? 'no times' : `median ${formatAmount(medianUs(sketch), quantity)}`)
+  return `Before ${half(before)}. After ${half(after)}.`
+}
+
+export function medianUs({ quantilesUs }: TimesSketch): number {
+  return quantilesUs[(quantilesUs.length - 1) / 2] ?? Number.NaN
+}
+
+/** Returns the range of times without the slowest requests, which would squeeze the others. */
+function timeRange(sketches: readonly TimesSketch[]): readonly [low: number, high: number] {
+  const known = sketches.filter(({ count }) => count > 0)
+  if (known.length === 0) return [0, 1]
+  const low = Math.min(...known.map(({ quantilesUs }) => quantilesUs[0] ?? 0))
+  const high = Math.max(...known.map(({ quantilesUs }) => quantilesUs.at(-2) ?? 0))
+  return high > low ? [low, high] : [low * 0.9, low * 1.1 + 1]
+}
 
 interface DetailsProps {
   readonly entry: RankingEntry
@@ -27,19 +127,18 @@ interface DetailsProps {
 export function RankingDetails({ entry, comparison, details, name, linkOf }: DetailsProps) {
   const { rank, category, kind } = entry
   const isTime = entry.quantity === TIME
-  const spec = useMemo(
-    () => ({
-      ...categoryTimesChart(comparison.responseTime, category, entry.origin).spec,
-      height: HEIGHT,
-    }),
-    [comparison, category, entry.origin],
-  )
   return (
     <div class="fd-mutation">
       <div class="fd-beside">
         <div>
+          <h3>{`${isTime ? 'Response times' : entry.quantity.name} of category ${category}`}</h3>
           <p>{summary(entry)}</p>
-          <VegaChart spec={spec} />
+          <TimesPlot entry={entry} width={420} height={180} isLarge />
+          <p class="fd-soft">
+            <span class="fd-key fd-key-before" /> before
+            {entry.before.category === category ? '' : ` (category ${entry.before.category})`}{' '}
+            <span class="fd-key fd-key-after" /> after
+          </p>
         </div>
         <div class="fd-beside">
           {kind === 'structural' ? <Precursors entry={entry} comparison={comparison} /> : null}
@@ -89,15 +188,16 @@ function InCode({ what, code }: { readonly what: string; readonly code: string }
 }
 
 function summary(entry: RankingEntry): string {
-  const { kind, requests, contributionUs, beforeUs, afterUs, p, quantity } = entry
+  const { kind, requests, contributionUs, before, after, p, quantity } = entry
   const all = `${counted(requests, 'request')}${kind === 'structural' ? ' more than before' : ''}`
   const verb = contributionUs < 0 ? 'save' : 'add'
   const adds = `${all} ${requests === 1 ? `${verb}s` : verb} ${formatAmount(Math.abs(contributionUs), quantity)} in total.`
-  if (Number.isNaN(beforeUs) || Number.isNaN(afterUs)) return adds
+  if (before.count === 0 || after.count === 0) return adds
+  const [from, to] = [medianUs(before), medianUs(after)]
   const test = Number.isFinite(p) ? `; ${pValue(p)}` : ''
   return (
-    `${adds} The median goes from ${formatAmount(beforeUs, quantity)} to ${formatAmount(afterUs, quantity)} ` +
-    `(${signedAmount(afterUs - beforeUs, quantity)})${test}.`
+    `${adds} The median goes from ${formatAmount(from, quantity)} to ${formatAmount(to, quantity)} ` +
+    `(${signedAmount(to - from, quantity)})${test}.`
   )
 }
 

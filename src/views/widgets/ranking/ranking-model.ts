@@ -11,11 +11,9 @@ import { columnIn } from '../../../core/stage.ts'
 import { explainMutation } from '../../../explain/parameters/explain.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { quantile } from '../../../stats/quantile.ts'
-import { arrivalsData } from '../../charts/arrivals.ts'
 import { findingChart } from '../../charts/finding-chart.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { ribbonIsClear } from '../../charts/ribbon.ts'
-import { timeMarks } from '../../charts/time-marks.ts'
 import { STAGE_NAME, TRACE_URL, widgetProps } from '../define-widget.ts'
 import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
 import { shownFindings } from '../findings/findings-list.tsx'
@@ -23,6 +21,7 @@ import { traceLinks } from '../findings/trace-link.tsx'
 import { flowsWidget } from '../flows/flows-widget.ts'
 import { tableData } from '../table/table-columns.ts'
 import { carriedRequests } from '../timeline/stretch.tsx'
+import { timelineData } from '../timeline/timeline-model.ts'
 
 /** Data of the ranking browser in a page: the ranking itself is computed there, by the same code. */
 export type RankingData = ReturnType<typeof rankingData>
@@ -80,7 +79,7 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
      * Arrival times of requests, and the data to compare a stretch of time; `null` if the comparison is not of times.
      */
     timeline: isTimed
-      ? { ...arrivalsData(categories, timeMarks(comparison)), carried: carriedRequests(comparison) }
+      ? { ...timelineData(comparison), carried: carriedRequests(comparison) }
       : null,
     details: mutations.map((mutation, place) => {
       const { category, kind } = mutation
@@ -129,8 +128,12 @@ function edgesOf({ responseTime }: Comparison, category: number, name: string) {
   }
 }
 
+export type TimesSketch = ReturnType<typeof sketch>
+
 export type RankingEntry = ReturnType<typeof rankingEntries>[number]
 
+/** Steps of a sketch: more than a small drawing has pixels of height. */
+const SKETCH_STEPS = 40
 const MAX_NAME_LENGTH = 80
 
 export function rankingEntries(comparison: Comparison, limit: number) {
@@ -145,18 +148,20 @@ export function rankingEntries(comparison: Comparison, limit: number) {
       name: rootName(categories, category, MAX_NAME_LENGTH),
       /** p of the test of its response times; `NaN` where there was none. */
       p: kind === 'response-time' ? responseTime.test(category).p : Number.NaN,
-      /** Category that its requests were in before, most likely. */
-      origin,
-      /** Medians; `NaN` where there are no requests. */
-      beforeUs: medianUs(comparison, origin, BEFORE),
-      afterUs: medianUs(comparison, category, AFTER),
+      before: sketch(comparison, origin, BEFORE),
+      after: sketch(comparison, category, AFTER),
     }
   })
 }
 
-function medianUs({ categories }: Comparison, category: number, period: Period): number {
+function sketch({ categories }: Comparison, category: number, period: Period) {
   const { values, weights } = categories.ascendingTimes(category, period)
-  return values.length === 0 ? Number.NaN : quantile(values, 0.5, weights)
+  const steps = values.length === 0 ? [] : Array.from({ length: SKETCH_STEPS + 1 }, (_, i) => i)
+  return {
+    category,
+    count: values.length,
+    quantilesUs: steps.map((step) => quantile(values, step / SKETCH_STEPS, weights)),
+  }
 }
 
 export type ThresholdState = Pick<

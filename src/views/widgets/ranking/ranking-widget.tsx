@@ -4,10 +4,10 @@ import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { restoreComparison } from '../../../compare/snapshot.ts'
-import { fromToText, signedAmount } from '../../../core/quantity.ts'
+import { fromToText, signedAmount, TIME } from '../../../core/quantity.ts'
+import { columnIn } from '../../../core/stage.ts'
 import { counted, grouped, shortText, tooltipText } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
-import { arrivalsModel } from '../../charts/arrivals.ts'
 import { logAxis, plainAxis } from '../../charts/axes.ts'
 import { curves, ruleAt } from '../../charts/builders.ts'
 import { framedChart, PALETTE } from '../../charts/chart-frame.ts'
@@ -20,13 +20,7 @@ import {
   Select,
   StateCode,
 } from '../../drawing/controls.tsx'
-import {
-  type DataColumn,
-  DataTable,
-  numberColumn,
-  rankColumn,
-  textColumn,
-} from '../../drawing/data-table.tsx'
+import { type DataColumn, DataTable, rankColumn } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly, useInk } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, type ViewProps } from '../define-widget.ts'
 import { EXPLANATION_STYLE } from '../explanation/explanation-widget.tsx'
@@ -34,11 +28,22 @@ import { FINDINGS_STYLE, FindingsList } from '../findings/findings-list.tsx'
 import { RIBBON_STYLE, RibbonPane } from '../findings/ribbon-pane.tsx'
 import { traceLinks } from '../findings/trace-link.tsx'
 import { FLOW_STYLE } from '../flows/flow-view.tsx'
-import { TABLE_STYLE } from '../table/table-widget.tsx'
+import { tableData } from '../table/table-columns.ts'
+import {
+  FilterRow,
+  HeadCell,
+  KeptCount,
+  SearchField,
+  StartOver,
+  TABLE_STYLE,
+  type UsedTable,
+  useTable,
+} from '../table/table-widget.tsx'
 import { stretchText, useCarried, useStretch } from '../timeline/stretch.tsx'
 import { FEW_DOTS, TIMELINE_STYLE, Timeline } from '../timeline/timeline-drawing.tsx'
+import { timelineModel } from '../timeline/timeline-model.ts'
 import { VegaChart } from '../vega-chart.tsx'
-import { RankingDetails } from './ranking-details.tsx'
+import { medianUs, RankingDetails, TimesCurves, TimesPlot } from './ranking-details.tsx'
 import {
   RANKING_WIDGET_OPTIONS,
   type RankingData,
@@ -102,24 +107,11 @@ function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
         />
       </div>
       <div class="fd-bar">
-        <label>
-          threshold
-          <input
-            type="number"
-            min={0}
-            step={1}
-            style="width:6.5em"
-            value={value}
-            disabled={isAuto}
-            onInput={({ currentTarget: { valueAsNumber: typed } }) =>
-              typed >= 0 && onChange({ smPThreshold: typed })
-            }
-            onBlur={({ currentTarget }) => {
-              // A rendering would not see that the field holds something else.
-              currentTarget.value = String(value)
-            }}
-          />
-        </label>
+        <ThresholdField
+          value={value}
+          isDisabled={isAuto}
+          onChange={(next) => onChange({ smPThreshold: next })}
+        />
         <Checkbox
           label="auto: significant changes"
           help="Tests each category’s share of its type instead of using one number for all"
@@ -179,6 +171,47 @@ function curveChart({ thresholds, mutations, precursors, suggested }: ThresholdC
   ).spec
 }
 
+interface FieldProps {
+  readonly value: number
+  readonly isDisabled: boolean
+  readonly onChange: (value: number) => void
+}
+
+/** Takes the threshold as a number; wrong input is marked, and left it shows the number in use. */
+function ThresholdField({ value, isDisabled, onChange }: FieldProps) {
+  const [refused, setRefused] = useState<string | null>(null)
+  const isRefused = refused !== null && !isDisabled
+  return (
+    <span class="fd-threshold-field">
+      <label>
+        threshold
+        <input
+          type="number"
+          min={0}
+          step={1}
+          style="width:6.5em"
+          value={isRefused ? refused : value}
+          disabled={isDisabled}
+          aria-invalid={isRefused}
+          onInput={({ currentTarget }) => {
+            const typed = currentTarget.valueAsNumber
+            setRefused(typed >= 0 ? null : currentTarget.value)
+            if (typed >= 0) onChange(typed)
+          }}
+          onBlur={({ currentTarget }) => {
+            setRefused(null)
+            // A rendering would not see that the field holds something else.
+            currentTarget.value = String(value)
+          }}
+        />
+      </label>
+      <span aria-live="polite" style="color:var(--fd-change-text)">
+        {isRefused ? `not a number of requests; ${grouped(value)} is used` : ''}
+      </span>
+    </span>
+  )
+}
+
 const RANKING_STYLE = `
 .fd-heading { margin-top: 18px; }
 .fd-mutation h3 { font-size: 13px; margin: 10px 0 4px; }
@@ -187,9 +220,15 @@ const RANKING_STYLE = `
 .fd-mutation .fd-beside .fd-beside > div:first-child { flex: 1 1 390px; }
 .fd-few { max-height: 170px; }
 .fd-threshold { border: 1px solid var(--fd-line); border-radius: 4px; padding: 6px 10px; margin-bottom: 8px; }
+.fd-threshold-field { display: inline-flex; gap: 6px; align-items: center; }
 `
 
+const COLUMNS = 'rank root contributionUs requests kind category'.split(' ')
+/** Number of columns to the left of the bars and curves; a narrow page may cut off the others. */
+const COLUMNS_BEFORE_DRAWINGS = 3
+const PAGE_SIZE = 100
 const BAR = 60
+const CURVES = { width: 90, height: 26 }
 const MAX_NAME_LENGTH = 48
 
 function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidgetOptions>) {
@@ -205,14 +244,21 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
     return first === undefined ? null : keyOf(first)
   })
   const name = thresholdCode(call.name, initial, threshold)
+  const rows = useMemo(() => tableOf(current, name, options.limit), [current, name])
+  const table = useTable(rows)
   const open = entries.find((entry) => keyOf(entry) === opened)
-  const code = exploreCode(
-    RANKING_WIDGET_OPTIONS,
-    { ...options, opened: open?.rank ?? null, threshold: isThresholdOpen },
-    { name, kind: null },
-  )
+  const code =
+    open === undefined || !table.isUntouched
+      ? table.code
+      : exploreCode(
+          RANKING_WIDGET_OPTIONS,
+          { ...options, opened: open.rank, threshold: isThresholdOpen },
+          { name, kind: null },
+        )
   const toggle = (entry: RankingEntry) => setOpened(entry === open ? null : keyOf(entry))
-  const { length: all } = current.ranking.mutations
+  const { totalRows } = rows
+  const first = rows.rows < totalRows ? `the first ${grouped(rows.rows)} of ` : ''
+  const all = first + counted(totalRows, 'mutation')
   return (
     <section aria-label="Ranking browser">
       <Overview data={data} options={options} comparison={comparison} name={call.name} />
@@ -220,9 +266,17 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
         <Caption text="Kinds of request" isHeading />
       </div>
       <div class="fd-bar">
+        <SearchField table={table} label="Only mutations with" />
+        {table.kept.length < totalRows ? (
+          <KeptCount kept={table.kept.length} rows={rows.rows} all={all} />
+        ) : null}
+        <span class="fd-soft">
+          <span class="fd-key fd-key-before" /> before <span class="fd-key fd-key-after" /> after
+        </span>
         <Button aria-pressed={isThresholdOpen} onClick={() => setThresholdOpen(!isThresholdOpen)}>
           Threshold and level
         </Button>
+        <StartOver table={table} />
       </div>
       {isThresholdOpen ? (
         <ThresholdPane
@@ -233,9 +287,7 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
         />
       ) : null}
       <div aria-live="polite">
-        <Caption
-          text={`${summaryOf(current)}${entries.length < all ? `; the first ${grouped(entries.length)} are shown` : ''}`}
-        />
+        <Caption text={summaryOf(current)} />
       </div>
       {entries.length === 0 ? (
         <Caption text="Nothing is ranked. Lower the threshold or raise α." />
@@ -243,10 +295,13 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
         <DataTable
           label="Ranked mutations"
           class="fd-fit"
-          rows={entries}
+          rows={Array.from(table.sorted).flatMap((row) => entries[row] ?? [])}
           rowKey={keyOf}
           max={15}
-          columns={columnsOf({ entries, comparison: current, open, onToggle: toggle })}
+          under={
+            <FilterRow table={table} shown={withDrawn([...table.columns.keys()], NO_FILTERS)} />
+          }
+          columns={columnsOf({ table, entries, comparison: current, open, onToggle: toggle })}
           rowProps={(entry) => ({
             class: 'fd-openable',
             'aria-selected': entry === open,
@@ -268,6 +323,9 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
           }
         />
       )}
+      {entries.length > 0 && table.sorted.length === 0 ? (
+        <p class="fd-soft">No mutation fits.</p>
+      ) : null}
       <StateCode code={code} />
     </section>
   )
@@ -314,10 +372,10 @@ interface StretchesProps {
 
 /** Shows all requests, or the stretch of time that is selected, and below its ribbon the timeline. */
 function Stretches({ timeline, all, view }: StretchesProps) {
-  const model = useMemo(() => arrivalsModel(timeline), [timeline])
+  const model = useMemo(() => timelineModel(timeline), [timeline])
   const [ranges, setRanges] = useState<readonly [RangeUs | null, RangeUs | null]>([null, null])
   const carried = useCarried(timeline)
-  const stretch = useStretch(timeline, { ranges, category: null })
+  const stretch = useStretch(timeline, { ranges, filter: NO_FILTER })
   const shown = useMemo((): Shown => {
     if (stretch?.state !== 'compared') return { ...all, carried }
     const { comparison, findings } = stretch
@@ -351,6 +409,21 @@ function Stretches({ timeline, all, view }: StretchesProps) {
   return <>{view(shown, when)}</>
 }
 
+const NO_FILTER = { category: null, root: null }
+
+function tableOf({ ranking, flows }: Comparison, name: string, limit: number) {
+  const table = ranking.table()
+  const columns = COLUMNS.map((column) => columnIn(column, flows.quantity)).filter((column) =>
+    table.columnNames().includes(column),
+  )
+  return tableData(table.select(...columns), {
+    name: `${name}.ranking.table()`,
+    title: 'Ranked mutations',
+    pageSize: PAGE_SIZE,
+    limit,
+  })
+}
+
 function keyOf({ kind, category }: Pick<RankingEntry, 'kind' | 'category'>): string {
   return `${kind} ${category}`
 }
@@ -364,34 +437,57 @@ function summaryOf({ structural, responseTime }: Comparison): string {
 }
 
 interface Listed {
+  readonly table: UsedTable
   readonly entries: readonly RankingEntry[]
   readonly comparison: Comparison
   readonly open: RankingEntry | undefined
   readonly onToggle: (entry: RankingEntry) => void
 }
 
-function columnsOf({ entries, comparison, open, onToggle }: Listed): DataColumn<RankingEntry>[] {
+const NO_FILTERS = [null, null, null]
+
+function withDrawn<T>(columns: readonly T[], drawn: readonly T[]): T[] {
+  return [
+    ...columns.slice(0, COLUMNS_BEFORE_DRAWINGS),
+    ...drawn,
+    ...columns.slice(COLUMNS_BEFORE_DRAWINGS),
+  ]
+}
+
+/** Returns the columns of {@link COLUMNS}, which readers sort and filter, and the drawings among them. */
+function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
   const { quantity } = comparison.categories.flows
+  const isTime = quantity === TIME
   const contribution = ({ contributionUs }: RankingEntry) => Math.abs(contributionUs)
   const largestUs = max(entries, contribution) ?? 0
+  const cells: readonly Omit<DataColumn<RankingEntry>, 'title'>[] = [
+    rankColumn('Mutation', (entry) => entry === open, onToggle),
+    {
+      stillTitle: 'kind of request (category)',
+      still: ({ name, category }) => `${name} (${category})`,
+      cell: ({ category }) => {
+        const root = comparison.categories.root(category)
+        return <span title={tooltipText(root)}>{shortText(root, MAX_NAME_LENGTH)}</span>
+      },
+    },
+    {
+      // The live title names the unit.
+      stillTitle: isTime ? 'adds in total' : `adds in total (${quantity.unit})`,
+      isNumber: true,
+      cell: ({ contributionUs }) =>
+        signedAmount(contributionUs, isTime ? quantity : { ...quantity, unit: '' }).trim(),
+    },
+    {
+      isNumber: true,
+      cell: ({ kind, requests }) => `${kind === 'structural' ? '+' : ''}${grouped(requests)}`,
+    },
+    { cell: ({ kind }) => kind },
+    { isNumber: true, still: null, cell: ({ category }) => category },
+  ]
   const bar = (entry: RankingEntry) => (
     <ContributionBar share={contribution(entry) / (largestUs || 1)} entry={entry} />
   )
-  return [
-    rankColumn('Mutation', (entry) => entry === open, onToggle),
-    {
-      title: 'kind of request (category)',
-      value: ({ name }) => name,
-      still: ({ name, category }) => `${name} (${category})`,
-      cell: ({ name, category }) => (
-        <span title={tooltipText(comparison.categories.root(category))}>
-          {`${shortText(name, MAX_NAME_LENGTH)} (${category})`}
-        </span>
-      ),
-    },
-    numberColumn('adds in total', ({ contributionUs }) => signedAmount(contributionUs, quantity), {
-      value: ({ contributionUs }) => contributionUs,
-    }),
+  const drawn: readonly DataColumn<RankingEntry>[] = [
     {
       title: '',
       still: (entry) => ({ width: BAR, drawing: <g transform="translate(0 5)">{bar(entry)}</g> }),
@@ -401,14 +497,28 @@ function columnsOf({ entries, comparison, open, onToggle }: Listed): DataColumn<
         </svg>
       ),
     },
-    numberColumn('medians', ({ beforeUs, afterUs }) => fromToText(beforeUs, afterUs, quantity)),
-    numberColumn(
-      'requests',
-      ({ kind, requests }) => `${kind === 'structural' ? '+' : ''}${grouped(requests)}`,
-      { value: ({ requests }) => requests },
-    ),
-    textColumn('change', ({ kind }) => kind, { value: ({ kind }) => kind }),
+    {
+      title: 'medians',
+      isNumber: true,
+      still: null,
+      cell: ({ before, after }) => fromToText(medianUs(before), medianUs(after), quantity),
+    },
+    {
+      title: isTime ? 'response times' : quantity.name,
+      hint: isTime ? 'share of requests finished by each time' : 'share of requests up to each',
+      still: (entry) => ({
+        width: CURVES.width,
+        drawing: <TimesCurves entry={entry} width={CURVES.width} height={20} />,
+      }),
+      cell: (entry) => <TimesPlot entry={entry} {...CURVES} />,
+    },
   ]
+  const columns = table.columns.map(({ name }, at) => ({
+    ...(cells[at] as (typeof cells)[number]),
+    title: name,
+    th: <HeadCell key={name} table={table} at={at} />,
+  }))
+  return withDrawn<DataColumn<RankingEntry>>(columns, drawn)
 }
 
 function ContributionBar({ share, entry }: { share: number; entry: RankingEntry }) {
@@ -418,7 +528,7 @@ function ContributionBar({ share, entry }: { share: number; entry: RankingEntry 
 }
 
 /**
- * The ranked mutations to sort; each opens into flows, parameters, edges, precursors and
+ * The ranked mutations to sort and filter; each opens into flows, parameters, edges, precursors and
  * typical requests. A slider shows what `comparison.with(…)` gives, computed in the page.
  */
 export const rankingWidget = defineWidget({

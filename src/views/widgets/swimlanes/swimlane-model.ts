@@ -8,6 +8,7 @@ import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
 import {
   custom,
   defineOptions,
+  flag,
   type OptionsOf,
   oneOf,
   optionalNumber,
@@ -43,7 +44,16 @@ export const SWIMLANE_OPTIONS = defineOptions({
           ([side, id]) => ['before', 'after'].includes(side) && typeof id === 'string',
         )),
   }),
+  arrangement: oneOf(['below', 'beside'], {
+    default: 'below',
+    sentence: 'Where the request after stands: below the one before over one axis, or beside it',
+  }),
   range: TIME_RANGE,
+  folded: flag({
+    default: true,
+    sentence:
+      'Whether the components that matter least share a lane where there are more than 16 lines; stills always fold',
+  }),
   lanes: oneOf(['service', 'host'], {
     default: 'service',
     sentence: 'What has a lane of its own; of trace points it is always the host',

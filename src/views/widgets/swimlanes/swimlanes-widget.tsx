@@ -1,13 +1,13 @@
-import { max, rollup, sort, sum } from 'd3-array'
+import { group, max, rollup, sort, sum } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { counted, formatDuration, grouped, shortText, tooltipText } from '../../../core/words.ts'
-import { Button, StateCode, useTreeMarks, useWidth } from '../../drawing/controls.tsx'
+import { Button, Choice, StateCode, useTreeMarks, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure, Text, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { Legend, marked } from '../../drawing/legend.tsx'
-import { fittedText } from '../../drawing/text.ts'
+import { fittedText, textWidth } from '../../drawing/text.ts'
 import {
   lengthUs,
   roundedRange,
@@ -72,15 +72,15 @@ const GAP = 14
 const LANE_PADDING = 6
 const RIGHT = 14
 
-/** Places the panels; of too many lanes those that matter least are one, and crowded visits share a line. */
+/** Places the panels; folded, lanes that matter least are one, and crowded visits share a line. */
 export function swimlaneLayout(
   { sides, lanes, lengthUs: end }: SwimlaneData,
-  range: StretchUs | null,
+  { arrangement, range, folded }: Pick<SwimlaneOptions, 'arrangement' | 'range' | 'folded'>,
   width: number,
 ) {
   const isLong = sum(lanes, ({ tracks }) => tracks) > MAX_TRACKS
-  const limit = isLong ? MAX_AT_ONCE : Number.POSITIVE_INFINITY
-  const own = isLong ? keptLanes({ sides, lanes }) : lanes
+  const limit = isLong && folded ? MAX_AT_ONCE : Number.POSITIVE_INFINITY
+  const own = isLong && folded ? keptLanes({ sides, lanes }) : lanes
   const named = own.map(({ name, tracks }) => {
     const beyond = tracks - limit
     if (beyond <= 0) return { name, title: name, tracks }
@@ -99,17 +99,23 @@ export function swimlaneLayout(
   const laneOf = new Map(own.map(({ name }, i) => [name, drawn[i]]))
   const names = Math.min(150, Math.round(width * 0.22))
   const panelHeight = PANEL_HEAD + lanesHeight + PANEL_FOOT
+  const isBeside = arrangement === 'beside'
+  const [columns, rows] = isBeside ? [Math.max(1, sides.length), 1] : [1, sides.length]
+  const plot = (width - names - RIGHT - (columns - 1) * GAP) / columns
   return {
     width,
     lanes: drawn,
     lanesHeight,
+    /** Whether there are so many lines that some have to be folded, or could be. */
+    isLong,
     range: range ?? ([0, end] as const),
-    height: sides.length * (panelHeight + GAP) - GAP,
+    height: rows * panelHeight + (rows - 1) * GAP,
     panels: sides.map((_, side) => ({
       side,
-      left: names,
-      top: side * (panelHeight + GAP),
-      width: width - names - RIGHT,
+      left: names + (isBeside ? side * (plot + GAP) : 0),
+      top: isBeside ? 0 : side * (panelHeight + GAP),
+      width: plot,
+      names: isBeside && side > 0 ? 0 : names,
     })),
     placeOf: ({ lane: name, track }: PlacedVisit) => {
       const lane = laneOf.get(name)
@@ -154,6 +160,38 @@ export function laneItems({
   return sort(items, ({ startUs }) => startUs)
 }
 
+/** Messages between the same two lines are this far apart at least, in pixels. */
+const APART = 8
+/** Messages per pixel of the width above which lines are thin. */
+const DENSE = 0.2
+
+/** Returns the items in a range; messages that would overlap are drawn as one. */
+export function drawnItems(
+  side: Pick<SwimlaneSide, 'visits' | 'messages'>,
+  { range, placeOf }: Pick<SwimlaneLayout, 'range' | 'placeOf'>,
+  width: number,
+) {
+  const seen = laneItems(side).filter(
+    ({ startUs, endUs }) => endUs >= range[0] && startUs <= range[1],
+  )
+  const messages = seen.filter((item): item is MessageItem => 'message' in item)
+  const x = scaleLinear(range, [0, width / APART])
+  const crowds = group(messages, ({ from, to, startUs, endUs }) =>
+    [placeOf(from).y, placeOf(to).y, Math.floor(x(startUs)), Math.floor(x(endUs))].join(' '),
+  )
+  const drawn = new Set<LaneItem | undefined>()
+  for (const crowd of crowds.values()) {
+    drawn.add(crowd.find(({ message }) => message.isCritical) ?? crowd[0])
+  }
+  return {
+    items: seen.filter((item) => 'visit' in item || drawn.has(item)),
+    /** Messages in the range, and how many of them are left out as they crowd. */
+    messages: messages.length,
+    leftOut: messages.length - drawn.size,
+    isDense: drawn.size > DENSE * width,
+  }
+}
+
 interface PanelProps {
   readonly layout: SwimlaneLayout
   readonly panel: Panel
@@ -171,9 +209,7 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
   const { period, responseTimeUs, choice, traceId } = side
   const x = scaleLinear(range, [0, width])
   const color = period === 'before' ? ink.before : ink.after
-  const items = laneItems(side).filter(
-    ({ startUs, endUs }) => endUs >= range[0] && startUs <= range[1],
-  )
+  const { items, leftOut, messages, isDense } = drawnItems(side, layout, width)
   const { markAt } = useTreeMarks(
     items.map(({ key }) => key),
     reached,
@@ -200,13 +236,27 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
   }
   const title = `${period}: ${formatDuration(responseTimeUs)}`
   const trace = `trace ${shortText(traceId, 36)}`
-  const detail = choice === 'chosen' ? trace : `${choice}; ${trace}`
+  const details = choice === 'chosen' ? [trace] : [`${choice}; ${trace}`, choice]
+  const detail = details.find((each) => textWidth(each, 11) <= width) ?? details.at(-1) ?? ''
+  const of = `${grouped(leftOut)} of ${counted(messages, 'message')}`
+  const leftOutWords = [
+    `${of} left out: they would overlap those drawn`,
+    `${of} left out`,
+    `${grouped(leftOut)} left out`,
+  ]
+  const room = width - 30 - 1.1 * textWidth(title, 12)
   return (
     <g role="tree" aria-label={`Request ${period}`} transform={`translate(${left} ${top})`}>
       <rect x="0" y="5" width="10" height="10" fill={color} />
       <Text x="15" y="14" font-weight="600">
         {title}
       </Text>
+      {leftOut === 0 ? null : (
+        <Text color="soft" x={width} y="14" size={11} anchor="end">
+          <title>{leftOutWords[0]}</title>
+          {leftOutWords.find((each) => textWidth(each, 11) <= room)}
+        </Text>
+      )}
       <Text color="soft" x="0" y="30" size={11}>
         <title>{tooltipText(`${choice} trace ${traceId}`)}</title>
         {fittedText(detail, width, 11)}
@@ -240,7 +290,7 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
               {'visit' in item ? (
                 <VisitMark visit={item.visit} {...{ range, x, color, placeOf }} />
               ) : (
-                <MessageMark item={item} {...{ x, placeOf }} />
+                <MessageMark item={item} isThin={isDense} {...{ x, placeOf }} />
               )}
             </g>
           ))}
@@ -277,12 +327,14 @@ function VisitMark({ visit, placeOf, ...bar }: VisitProps) {
 type MessageProps = Pick<SwimlaneLayout, 'placeOf'> & {
   item: MessageItem
   x: (timeUs: number) => number
+  isThin: boolean
 }
 
 /** Draws a message on its way: a call is a line, a reply is dashed; dark on the critical path. */
-function MessageMark({ item, x, placeOf }: MessageProps) {
+function MessageMark({ item, x, placeOf, isThin }: MessageProps) {
   const ink = useInk()
   const { kind, isCritical } = item.message
+  const head = isThin ? 3 : 5
   const color = isCritical ? ink.text : ink.soft
   const [x1, x2] = [hundredth(x(item.startUs)), hundredth(x(item.endUs))]
   const [y1, y2] = [placeOf(item.from).y, placeOf(item.to).y]
@@ -294,11 +346,11 @@ function MessageMark({ item, x, placeOf }: MessageProps) {
         {...{ x1, y1, x2, y2 }}
         class="fd-lane-line"
         stroke={color}
-        stroke-width={isCritical ? 1.4 : 1}
+        stroke-width={(isCritical ? 1.4 : 1) * (isThin ? 0.45 : 1)}
         stroke-dasharray={kind === 'reply' ? '3 2' : undefined}
       />
       <path
-        d="M0 0l-5 2.5v-5z"
+        d={`M0 0l${-head} ${head / 2}v${-head}z`}
         transform={`translate(${x2} ${y2}) rotate(${angle})`}
         fill={color}
       />
@@ -312,7 +364,7 @@ function hundredth(value: number): number {
 
 function LaneBands({ layout, panel }: Pick<PanelProps, 'layout' | 'panel'>) {
   const ink = useInk()
-  const { width, left: names } = panel
+  const { width, names } = panel
   return layout.lanes.map(({ name, title, top, height }, i) => (
     <g key={i}>
       <rect
@@ -320,10 +372,12 @@ function LaneBands({ layout, panel }: Pick<PanelProps, 'layout' | 'panel'>) {
         fill={i % 2 === 1 ? ink.raised : 'none'}
         pointer-events="none"
       />
-      <Text x={4 - names} y={top + height / 2 + 4}>
-        <title>{tooltipText(title)}</title>
-        {fittedText(name, names - 10, 12)}
-      </Text>
+      {names === 0 ? null : (
+        <Text x={4 - names} y={top + height / 2 + 4}>
+          <title>{tooltipText(title)}</title>
+          {fittedText(name, names - 10, 12)}
+        </Text>
+      )}
     </g>
   ))
 }
@@ -349,7 +403,11 @@ export function itemWords(item: LaneItem): string {
   )
 }
 
+const WINDOW = 640
+
 const SWIMLANE_STYLE = `${ZOOM_STYLE}
+.fd-lane-window { max-height: ${WINDOW}px; overflow-y: auto; overflow-x: hidden; position: relative; }
+.fd-lane-axis { position: sticky; bottom: 0; margin-top: -24px; background: var(--fd-back); border-top: 1px solid var(--fd-line); pointer-events: none; }
 .fd-lane-item { cursor: default; }
 .fd-lane-item:hover .fd-lane-line, .fd-lane-item:focus .fd-lane-line { stroke-width: 3; }
 .fd-lane-item:focus-visible .fd-lane-line { stroke: var(--fd-focus); stroke-width: 4; }
@@ -361,22 +419,40 @@ const SWIMLANE_STYLE = `${ZOOM_STYLE}
 
 function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
   const { data } = props
+  const isStill = useIsStill()
   const ink = useInk()
   const { options: state, change, code } = useWidgetOptions(SWIMLANE_OPTIONS, props)
-  const { range } = state
+  const { arrangement, range, folded } = state
   const [words, setWords] = useState('')
   const [place, width] = useWidth<HTMLDivElement>()
   const zoom = (next: StretchUs | null) => change({ range: next })
-  const layout = useMemo(() => swimlaneLayout(data, range, width), [data, range, width])
+  const layout = useMemo(
+    () => swimlaneLayout(data, { arrangement, range, folded: isStill || folded }, width),
+    [data, arrangement, range, folded, width],
+  )
   const line = { x2: 24, y1: 9, y2: 9, stroke: ink.soft }
   const { works, waits, critical } = workLegend(ink.soft, ink)
   return (
     <section aria-label="Swimlanes">
       <Caption text={tooltipText(data.title)} isHeading />
       <div class="fd-bar">
+        {data.sides.length < 2 ? null : (
+          <Choice
+            name="after"
+            help="One below the other, over one axis; or next to each other, on the same scale"
+            value={arrangement}
+            values={{ below: 'below before', beside: 'beside before' }}
+            onChoose={(next) => change({ arrangement: next })}
+          />
+        )}
         <Button disabled={range === null} onClick={() => zoom(null)}>
           whole time
         </Button>
+        {layout.isLong ? (
+          <Button onClick={() => change({ folded: !folded })}>
+            {folded ? `show all ${countOfLanes(data)}` : 'fold lanes'}
+          </Button>
+        ) : null}
         <span class="fd-soft">
           Drag across the lanes, or press z on a line, to go into the time of both.
         </span>
@@ -391,7 +467,7 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
           critical,
         ]}
       />
-      <div ref={place}>
+      <div ref={place} class="fd-lane-window">
         <Figure width={layout.width} height={layout.height} label={data.title}>
           {layout.panels.map((panel) => (
             <SwimlanePanel
@@ -402,6 +478,7 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
             />
           ))}
         </Figure>
+        {layout.height > WINDOW ? <StickyAxis layout={layout} /> : null}
       </div>
       <p class="fd-lane-words" aria-live="polite">
         {words === '' ? (
@@ -415,6 +492,34 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
       </p>
       <StateCode code={code} />
     </section>
+  )
+}
+
+function countOfLanes({ lanes }: SwimlaneData): string {
+  if (lanes.length > MAX_TRACKS) return counted(lanes.length, 'lane')
+  return counted(
+    sum(lanes, ({ tracks }) => tracks),
+    'line',
+  )
+}
+
+/** Draws the times, over those that end the drawing, in sight wherever it is scrolled to. */
+function StickyAxis({ layout: { width, panels, range } }: { readonly layout: SwimlaneLayout }) {
+  return (
+    <svg
+      class="fd-lane-axis"
+      {...{ width, height: PANEL_FOOT }}
+      aria-hidden="true"
+      font-family="system-ui, sans-serif"
+    >
+      {panels.map(({ side, top, left, width: plot }) =>
+        top > 0 ? null : (
+          <g key={side} transform={`translate(${left} 0)`}>
+            <TimeGrid range={range} width={plot} lines={[0, 4]} textY={17} />
+          </g>
+        ),
+      )}
+    </svg>
   )
 }
 

@@ -1,5 +1,6 @@
 import type { Table } from 'arquero'
-import { ascending } from 'd3-array'
+import { ascending, extent, max, median, min, rollup, sort } from 'd3-array'
+import { scaleLinear, scaleLog } from 'd3-scale'
 import { useMemo, useState } from 'preact/hooks'
 import { fieldLiteral, textLiteral } from '../../../core/code-literals.ts'
 import { defineOptions, most, text } from '../../../core/options.ts'
@@ -12,7 +13,7 @@ import {
   spoken,
   tooltipText,
 } from '../../../core/words.ts'
-import { actOnKey, Button, StateCode } from '../../drawing/controls.tsx'
+import { actOnKey, Button, Checkbox, Select, StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { useIsStill } from '../../drawing/figure.tsx'
 import { defineWidget, STAGE_NAME, type ViewProps } from '../define-widget.ts'
@@ -20,6 +21,7 @@ import {
   columnFilter,
   isFilterable,
   isSortable,
+  numberAt,
   type RowFilter,
   searchFilter,
   type TableColumn,
@@ -33,6 +35,7 @@ export interface TableState {
   readonly search: string
   readonly filters: readonly string[]
   readonly sort: readonly SortKey[]
+  readonly hidden: readonly number[]
 }
 
 interface SortKey {
@@ -40,9 +43,9 @@ interface SortKey {
   readonly descending: boolean
 }
 
-type UsedTable = ReturnType<typeof useTable>
+export type UsedTable = ReturnType<typeof useTable>
 
-function useTable(data: TableData) {
+export function useTable(data: TableData) {
   const columns = useMemo(() => tableColumns(data), [data])
   const [state, setState] = useState(() => untouched(columns))
   const { search, filters, sort } = state
@@ -76,12 +79,12 @@ function useTable(data: TableData) {
       else if (before === undefined) change({ sort: [...sort, ...next] })
       else change({ sort: sort.flatMap((key) => (key === before ? next : [key])) })
     },
-    reset: () => setState(untouched(columns)),
+    reset: () => setState({ ...untouched(columns), hidden: state.hidden }),
   }
 }
 
 export function untouched(columns: readonly TableColumn[]): TableState {
-  return { search: '', filters: columns.map(() => ''), sort: [] }
+  return { search: '', filters: columns.map(() => ''), sort: [], hidden: [] }
 }
 
 /** Returns the filters of a state, without those that cannot be understood. */
@@ -142,11 +145,14 @@ export function tableCode(
     filters.length > 1 && code.includes(' || ') ? `(${code})` : code,
   )
   const keys = state.sort.flatMap(({ column, descending }) => sortCode(columns[column], descending))
+  const shown = columns.filter((_, i) => !state.hidden.includes(i))
+  const names = shown.map((column) => textLiteral(column.name))
   return [
     name,
     rows < totalRows ? `${isGrouped ? '.ungroup()' : ''}.slice(0, ${rows})` : '',
     all.length === 0 ? '' : `.filter(d => ${all.join(' && ')})`,
     keys.length === 0 ? '' : `.orderby(${keys.join(', ')})`,
+    shown.length === columns.length ? '' : `.select(${names.join(', ')})`,
   ].join('')
 }
 
@@ -167,6 +173,12 @@ export const TABLE_STYLE = `
 .fd-arrow { margin-left: 4px; font-size: 10px; color: var(--fd-focus); }
 .fd-arrow-off { color: var(--fd-soft); opacity: 0.6; }
 .fd-long { min-width: 16em; overflow-wrap: anywhere; }
+.fd-sum { vertical-align: bottom; font-size: 11px; line-height: 1.3; white-space: nowrap; min-width: 104px; }
+.fd-sum-number { text-align: right; }
+.fd-sum-number svg { margin-left: auto; }
+.fd-sum .fd-top { display: flex; justify-content: space-between; gap: 10px; width: 100%; min-width: 120px; white-space: nowrap; font-size: 11px; line-height: 1.3;
+  border: 0; border-radius: 0; margin: 0 0 1px; padding: 0 3px; text-align: left;
+  background: linear-gradient(90deg, var(--fd-selected) var(--fd-share), var(--fd-raised) var(--fd-share), var(--fd-raised) var(--fd-all), transparent var(--fd-all)); }
 .fd-filters td { padding-top: 4px; padding-bottom: 6px; border-bottom: 2px solid var(--fd-line); vertical-align: top; }
 .fd-filters input, .fd-filters select { width: 100%; min-width: 50px; padding: 2px 5px; font-size: 12px; }
 input::placeholder { color: var(--fd-soft); opacity: 1; }
@@ -175,16 +187,21 @@ input[aria-invalid="true"] { border-color: var(--fd-change); }
 .fd-pager { margin-top: 8px; }
 .fd-pages { display: inline-flex; gap: 4px; }
 button:disabled { opacity: 0.45; cursor: default; }
+.fd-sum .fd-top:disabled { opacity: 1; color: inherit; }
+.fd-columns { position: relative; }
+.fd-columns summary { cursor: pointer; }
+.fd-choices { position: absolute; z-index: 2; display: grid; gap: 2px; padding: 8px 10px; margin-top: 4px; max-height: 20em; overflow: auto;
+  white-space: nowrap; background: var(--fd-back); border: 1px solid var(--fd-line); border-radius: 4px; }
 `
 
-const MAX_NAME_LENGTH = 40
+export const MAX_NAME_LENGTH = 40
 
 interface ColumnPlace {
   readonly table: UsedTable
   readonly at: number
 }
 
-function HeadCell({ table, at }: ColumnPlace) {
+export function HeadCell({ table, at }: ColumnPlace) {
   const column = table.columns[at] as TableColumn
   const { sort } = table.state
   const place = sort.findIndex((key) => key.column === at)
@@ -217,13 +234,17 @@ function HeadCell({ table, at }: ColumnPlace) {
   )
 }
 
-function FilterRow({ table }: { readonly table: UsedTable }) {
+interface FilterRowProps {
+  readonly table: UsedTable
+  /** Columns as they stand; `null` for one that no filter fits. */
+  readonly shown: readonly (number | null)[]
+}
+
+export function FilterRow({ table, shown }: FilterRowProps) {
   return (
     <tr class="fd-filters">
-      {table.columns.map((_, at) => (
-        <td key={at}>
-          <Filter table={table} at={at} />
-        </td>
+      {shown.map((at, place) => (
+        <td key={place}>{at === null ? null : <Filter table={table} at={at} />}</td>
       ))}
     </tr>
   )
@@ -281,7 +302,7 @@ function filterHelp({ kind }: TableColumn): string {
     : '> 100, <= 5, 2..5, = 3, != 0; a number alone matches the text shown'
 }
 
-function SearchField({ table, label }: { table: UsedTable; label: string }) {
+export function SearchField({ table, label }: { table: UsedTable; label: string }) {
   return (
     <input
       type="search"
@@ -294,29 +315,38 @@ function SearchField({ table, label }: { table: UsedTable; label: string }) {
   )
 }
 
-function KeptCount({ kept, rows, all }: { kept: number; rows: number; all: string }) {
+export function KeptCount({ kept, rows, all }: { kept: number; rows: number; all: string }) {
   return <span aria-live="polite">{kept === rows ? all : `${grouped(kept)} of ${all}`}</span>
 }
 
-function StartOver({ table }: { table: UsedTable }) {
+export function StartOver({ table }: { table: UsedTable }) {
   return table.isUntouched ? null : <Button onClick={table.reset}>Start over</Button>
 }
 
-/** Shorter tables are seen whole: filters come when asked for. */
+const PAGE_SIZES = [10, 20, 50, 100]
+/** Shorter tables are seen whole: filters and summaries come when asked for. */
 const MIN_ROWS_WITH_FILTERS = 8
 const STILL_ROWS = 10
 const MAX_CELL_LENGTH = 72
 
 export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>) {
   const table = useTable(data)
-  const { columns, kept, sorted } = table
-  const { pageSize } = data
+  const { columns, state, kept, sorted } = table
   const isStill = useIsStill()
   const [wantedPage, setPage] = useState(0)
+  const [pageSize, setPageSize] = useState(data.pageSize)
   const [isOpen, setOpen] = useState(data.rows >= MIN_ROWS_WITH_FILTERS)
   const lastPage = Math.max(0, Math.ceil(kept.length / pageSize) - 1)
   const page = Math.min(wantedPage, lastPage)
   const first = page * pageSize
+  const summarizers = useMemo(
+    () => (isOpen ? columns.map(columnSummarizer) : []),
+    [columns, isOpen],
+  )
+  const summaries = useMemo(() => summarizers.map((summary) => summary(kept)), [summarizers, kept])
+  const shown = columns.flatMap((column, at) =>
+    state.hidden.includes(at) ? [] : [{ at, column, summary: summaries[at] }],
+  )
   const turn = (to: number) => setPage(Math.max(0, Math.min(lastPage, to)))
   const onKeyDown = (event: KeyboardEvent) =>
     actOnKey(event, {
@@ -335,8 +365,9 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
         {isOpen ? <SearchField table={table} label="Only rows with" /> : null}
         <KeptCount kept={kept.length} rows={data.rows} all={allRows} />
         <Button aria-pressed={isOpen} onClick={() => setOpen(!isOpen)}>
-          Filters
+          Filters and summaries
         </Button>
+        <ColumnChoice table={table} />
         <StartOver table={table} />
       </div>
       <DataTable<number>
@@ -347,18 +378,41 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
         rowKey={(row) => row}
         rowProps={(_, i) => ({ 'aria-rowindex': first + i + 2 })}
         max={STILL_ROWS}
-        columns={columns.map((column, at) => ({
+        columns={shown.map(({ at, column }) => ({
           title: column.name,
           isNumber: column.format.numeric,
           th: <HeadCell key={at} table={table} at={at} />,
           cell: (row) => <Value column={column} row={row} />,
           still: (row) => shortText(column.format.text(valueAt(column, row)), MAX_CELL_LENGTH),
         }))}
-        under={isOpen ? <FilterRow table={table} /> : null}
+        under={
+          isOpen ? (
+            <>
+              <tr>
+                {shown.map(({ at, column, summary }) => (
+                  <SummaryCell
+                    key={at}
+                    column={column}
+                    summary={summary as ColumnSummary}
+                    onFilter={(text) => table.filter(at, state.filters[at] === text ? '' : text)}
+                  />
+                ))}
+              </tr>
+              <FilterRow table={table} shown={shown.map(({ at }) => at)} />
+            </>
+          ) : null
+        }
       />
       {kept.length === 0 && data.rows > 0 ? <p class="fd-soft">No row fits.</p> : null}
       {data.rows > Math.min(data.pageSize, 10) ? (
-        <Pager {...{ rows: kept.length, page, pageSize, onPage: setPage }} />
+        <Pager
+          {...{ rows: kept.length, page, pageSize, onPage: setPage }}
+          pageSizes={[...new Set([...PAGE_SIZES, data.pageSize])].sort((a, b) => a - b)}
+          onPageSize={(size) => {
+            setPageSize(size)
+            setPage(Math.floor(first / size))
+          }}
+        />
       ) : null}
       {data.rows < data.totalRows ? (
         <p class="fd-soft">
@@ -368,6 +422,30 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
       ) : null}
       {isOpen || table.code !== data.name ? <StateCode code={table.code} /> : null}
     </section>
+  )
+}
+
+function ColumnChoice({ table: { columns, state, change } }: { readonly table: UsedTable }) {
+  const { hidden } = state
+  const left = columns.length - hidden.length
+  if (columns.length < 2) return null
+  return (
+    <details class="fd-columns">
+      <summary>{hidden.length === 0 ? 'Columns' : `${left} of ${columns.length} columns`}</summary>
+      <div class="fd-choices">
+        {columns.map(({ name }, at) => (
+          <Checkbox
+            key={name}
+            label={shortText(name, MAX_NAME_LENGTH)}
+            isChecked={!hidden.includes(at)}
+            isDisabled={left === 1 && !hidden.includes(at)}
+            onChange={(isOn) =>
+              change({ hidden: isOn ? hidden.filter((other) => other !== at) : [...hidden, at] })
+            }
+          />
+        ))}
+      </div>
+    </details>
   )
 }
 
@@ -388,10 +466,12 @@ interface PagerProps {
   readonly rows: number
   readonly page: number
   readonly pageSize: number
+  readonly pageSizes: readonly number[]
   readonly onPage: (page: number) => void
+  readonly onPageSize: (size: number) => void
 }
 
-function Pager({ rows, page, pageSize, onPage }: PagerProps) {
+function Pager({ rows, page, pageSize, pageSizes, onPage, onPageSize }: PagerProps) {
   const lastPage = Math.ceil(rows / pageSize) - 1
   const first = page * pageSize
   const last = Math.min(rows, first + pageSize)
@@ -422,7 +502,163 @@ function Pager({ rows, page, pageSize, onPage }: PagerProps) {
           {turn('Last page', '»', lastPage)}
         </span>
       )}
+      <Select
+        class="fd-soft"
+        label="rows per page"
+        value={pageSize}
+        values={pageSizes}
+        onChoose={onPageSize}
+      />
     </nav>
+  )
+}
+
+type NumberSummary = ReturnType<ReturnType<typeof numberSummarizer>>
+type WordSummary = ReturnType<ReturnType<typeof wordSummarizer>>
+
+type ColumnSummary = NumberSummary | WordSummary
+
+const BINS = 20
+const TOP_WORDS = 3
+/** Smallest ratio of the largest number to the smallest for bins of equal width on a log scale. */
+const MIN_LOG_RATIO = 100
+
+/** Prepares summaries of one column: counts all of its rows once, those left as often as asked. */
+export function columnSummarizer(column: TableColumn): (kept: Uint32Array) => ColumnSummary {
+  return column.isNumber ? numberSummarizer(column) : wordSummarizer(column)
+}
+
+function numberSummarizer(column: TableColumn) {
+  const numbers = Float64Array.from(column.values, (_, row) => numberAt(column, row))
+  const [low = Number.NaN, high = Number.NaN] = extent(numbers.filter(Number.isFinite))
+  const isLog = low > 0 && high / low > MIN_LOG_RATIO
+  const size = Number.isNaN(low) ? 0 : low < high ? BINS : 1
+  const scale = (isLog ? scaleLog : scaleLinear)([low, high], [0, size])
+  const countBins = (values: Float64Array) => {
+    const counts = new Uint32Array(size)
+    for (const value of values.filter(Number.isFinite)) {
+      const bin = size === 1 ? 0 : Math.min(size - 1, Math.floor(scale(value)))
+      counts[bin] = (counts[bin] as number) + 1
+    }
+    return counts
+  }
+  const all = countBins(numbers)
+  return (kept: Uint32Array) => {
+    const values = Float64Array.from(kept, (row) => numbers[row] as number)
+    const left = countBins(values)
+    return {
+      kind: 'number' as const,
+      isLog,
+      missing: values.filter(Number.isNaN).length,
+      bins: Array.from(all, (rows, bin) => ({ all: rows, kept: left[bin] as number })),
+      // Statistics of the remaining rows; NaN if none has a number.
+      min: min(values) ?? Number.NaN,
+      median: median(values) ?? Number.NaN,
+      max: max(values) ?? Number.NaN,
+    }
+  }
+}
+
+function wordSummarizer({ values }: TableColumn) {
+  const countWords = (rows: Iterable<number>) => {
+    const counts = rollup(
+      rows,
+      ({ length }) => length,
+      (row) => values[row] ?? null,
+    )
+    const missing = counts.get(null) ?? 0
+    counts.delete(null)
+    return { counts, missing }
+  }
+  const top = sort(countWords(values.keys()).counts, ([, rows]) => -rows).slice(0, TOP_WORDS)
+  return (kept: Uint32Array) => {
+    const { counts, missing } = countWords(kept)
+    return {
+      kind: 'words' as const,
+      missing,
+      top: top.map(([word, all]) => ({ word: String(word), all, kept: counts.get(word) ?? 0 })),
+      distinct: counts.size,
+    }
+  }
+}
+
+interface CellProps<Summary> {
+  readonly column: TableColumn
+  readonly summary: Summary
+  readonly onFilter: (text: string) => void
+}
+
+const WIDTH = 96
+const HEIGHT = 26
+const MAX_WORD_LENGTH = 28
+
+function SummaryCell({ column, summary, onFilter }: CellProps<ColumnSummary>) {
+  return (
+    <td class={column.format.numeric ? 'fd-sum fd-sum-number' : 'fd-sum'}>
+      {summary.kind === 'number' ? (
+        <Numbers column={column} summary={summary} />
+      ) : (
+        <Words column={column} summary={summary} onFilter={onFilter} />
+      )}
+      {summary.missing > 0 ? <div class="fd-soft">{grouped(summary.missing)} missing</div> : null}
+    </td>
+  )
+}
+
+function Numbers({ column, summary }: Omit<CellProps<NumberSummary>, 'onFilter'>) {
+  const { bins, min: low, median: middle, max: high, isLog } = summary
+  const text = (value: number) =>
+    column.kind === 'date' ? new Date(value).toISOString().slice(0, 10) : column.format.text(value)
+  if (Number.isNaN(middle)) return null
+  const facts = low === high ? `all ${text(low)}` : `${text(low)} to ${text(high)}`
+  const label = `${column.name}: ${facts}, median ${text(middle)}${isLog ? ' (log scale)' : ''}`
+  const most = Math.max(...bins.map(({ all }) => all), 1)
+  const step = WIDTH / bins.length
+  // All rows pale and those left in full; a single row is seen too.
+  const bars = (rowsOf: (bin: { readonly all: number; readonly kept: number }) => number) =>
+    bins
+      .map((bin, i) => {
+        const rows = rowsOf(bin)
+        const height = Math.max(1.5, (HEIGHT * rows) / most)
+        return rows === 0 ? '' : `M${i * step},${HEIGHT}v${-height}h${step - 1}v${height}z`
+      })
+      .join('')
+  return (
+    <>
+      <svg width={WIDTH} height={HEIGHT} role="img" aria-label={label}>
+        <title>{label}</title>
+        <path d={bars(({ all }) => all)} style="fill:var(--fd-line)" />
+        <path d={bars(({ kept }) => kept)} style="fill:var(--fd-soft)" />
+      </svg>
+      <div class="fd-soft">{facts}</div>
+      {low === high ? null : <div class="fd-soft">median {text(middle)}</div>}
+    </>
+  )
+}
+
+/** Shows the most frequent words; those that each row has its own of say nothing. */
+function Words({ column, summary: { top, distinct }, onFilter }: CellProps<WordSummary>) {
+  const most = Math.max(...top.map(({ all }) => all), 1)
+  if (most === 1 && top.length > 1) {
+    return <div class="fd-soft">{counted(distinct, 'value')}, all different</div>
+  }
+  return (
+    <>
+      {top.map(({ word, all, kept }) => (
+        <Button
+          key={word}
+          class="fd-top"
+          disabled={column.kind === 'other'}
+          style={`--fd-share:${(100 * kept) / most}%;--fd-all:${(100 * all) / most}%`}
+          title={`${tooltipText(word)}: ${grouped(kept)} of ${counted(all, 'row')}`}
+          onClick={() => onFilter(column.kind === 'boolean' ? word : `=${word}`)}
+        >
+          <span>{shortText(word, MAX_WORD_LENGTH) || '(empty)'}</span>
+          <span>{grouped(kept)}</span>
+        </Button>
+      ))}
+      {distinct > top.length ? <div class="fd-soft">{counted(distinct, 'value')}</div> : null}
+    </>
   )
 }
 
@@ -433,7 +669,7 @@ export const TABLE_OPTIONS = defineOptions({
   name: STAGE_NAME,
 })
 
-/** A table to sort, to filter (`read`, `> 100`, `> 1 ms`, `2..5`) and to page through. */
+/** A table to sort, to filter (`read`, `> 100`, `> 1 ms`, `2..5`), to summarize and to page through. */
 export const tableWidget = defineWidget({
   name: 'table',
   title: ({ title }: TableData) => title,

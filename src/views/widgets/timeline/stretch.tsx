@@ -20,6 +20,7 @@ import { ribbonIsClear } from '../../charts/ribbon.ts'
 import { FindingsList, shownFindings } from '../findings/findings-list.tsx'
 import { RibbonPane } from '../findings/ribbon-pane.tsx'
 import type { TraceLinks } from '../findings/trace-link.tsx'
+import type { TimelineData, TimelineFilter } from './timeline-model.ts'
 
 /** Most times of steps that a page carries: that many are compared again within seconds. */
 const MAX_TIMES = 36_000
@@ -122,7 +123,7 @@ export interface StretchData {
 
 interface Selected {
   readonly ranges: readonly [RangeUs | null, RangeUs | null]
-  readonly category: number | null
+  readonly filter: TimelineFilter
 }
 
 /** A stretch that was compared, or is being; `null` while everything is selected. */
@@ -152,15 +153,18 @@ export function useCarried({ carried }: StretchData): () => Comparison {
 }
 
 /** Compares the selected stretch of both periods as soon as it no longer moves. */
-export function useStretch(data: StretchData, { ranges, category }: Selected): Stretch {
+export function useStretch(
+  data: StretchData & Pick<TimelineData, 'categories'>,
+  { ranges, filter }: Selected,
+): Stretch {
   const restored = useCarried(data)
   const [done, setDone] = useState<{ readonly key: string; readonly stretch: Stretch } | null>(null)
-  const isAll = [...ranges, category].every((part) => part === null)
-  const key = JSON.stringify([ranges, category])
+  const isAll = [...ranges, filter.category, filter.root].every((part) => part === null)
+  const key = JSON.stringify([ranges, filter])
   useEffect(() => {
     if (isAll) return
     const later = setTimeout(
-      () => setDone({ key, stretch: stretchOf(restored(), data, { ranges, category }) }),
+      () => setDone({ key, stretch: stretchOf(restored(), data, { ranges, filter }) }),
       PAUSE,
     )
     return () => clearTimeout(later)
@@ -171,10 +175,15 @@ export function useStretch(data: StretchData, { ranges, category }: Selected): S
 
 function stretchOf(
   restored: Comparison,
-  { carried }: StretchData,
-  { ranges: [beforeUs, afterUs], category }: Selected,
+  { carried, categories }: StretchData & Pick<TimelineData, 'categories'>,
+  { ranges: [beforeUs, afterUs], filter: { category, root } }: Selected,
 ): Stretch {
-  const isWanted = (row: number) => category === null || carried.categories[row] === category
+  const isWanted = (row: number) => {
+    const own = carried.categories[row] as number
+    return (
+      (category === null || own === category) && (root === null || categories[own]?.[0] === root)
+    )
+  }
   const comparison = comparedStretch(restored, { beforeUs, afterUs, where: isWanted })
   if (typeof comparison === 'string') return { state: 'refused', why: comparison }
   return {

@@ -1,8 +1,13 @@
-import { mean, median } from 'd3-array'
+import { cumsum, max, mean, median, min, sort } from 'd3-array'
+import type { Comparison } from '../../../compare/comparison.ts'
+import { textLiteral } from '../../../core/code-literals.ts'
 import { defineOptions, type OptionsOf, optionalNumber } from '../../../core/options.ts'
 import { spoken } from '../../../core/words.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
-import type { ArrivalsModel, ArrivedRequest } from '../../charts/arrivals.ts'
+import { rootName } from '../../charts/node-names.ts'
+import { marksOfPeriod, timeMarks } from '../../charts/time-marks.ts'
+import { roundUp } from '../../drawing/axes.tsx'
 import { rangeOption } from '../../drawing/time-range.tsx'
 import { STAGE_NAME, TRACE_URL } from '../define-widget.ts'
 
@@ -21,11 +26,115 @@ export const TIMELINE_OPTIONS = defineOptions({
 
 export type TimelineOptions = OptionsOf<typeof TIMELINE_OPTIONS>
 
+export type TimelineData = ReturnType<typeof timelineData>
+
+export interface TimelineFilter {
+  readonly category: number | null
+  readonly root: number | null
+}
+
+export interface TimelineRequest {
+  /** Start in whole µs, rounded down, so that ranges of whole µs hold the same requests as unrounded. */
+  readonly startUs: number
+  readonly timeUs: number
+  readonly category: number
+}
+
+export type TimelineModel = ReturnType<typeof timelineModel>
+
+/** Significant digits of response times: more than can be seen. */
+const DIGITS = 5
+/** Places where a range can begin or end, about. */
+const PLACES = 1000
+const STEPS_PER_BIN = 10
+const MAX_NAME_LENGTH = 60
+
+export function timelineData(comparison: Comparison) {
+  const { flows, categories } = comparison
+  const marks = timeMarks(comparison)
+  const ofCategory = Array.from({ length: categories.size }, (_, of) => categories.root(of))
+  const roots = [...new Set(ofCategory)]
+  const numberOf = new Map(roots.map((root, i) => [root, i]))
+  return {
+    roots,
+    categories: ofCategory.map(
+      (root, category) =>
+        [numberOf.get(root) as number, rootName(categories, category, MAX_NAME_LENGTH)] as const,
+    ),
+    packed: [
+      packRequests(flows, BEFORE, categories.categoryOf),
+      packRequests(flows, AFTER, categories.categoryOf),
+    ] as const,
+    /** Onsets of findings, and other events, from the start of each period. */
+    marks: [marksOfPeriod(marks, flows, BEFORE), marksOfPeriod(marks, flows, AFTER)] as const,
+  }
+}
+
+/** Packs requests by arrival, in whole µs since the one before. */
+function packRequests(flows: FlowSet, period: Period, categoryOf: Uint32Array) {
+  const first = period === BEFORE ? 0 : flows.count(BEFORE)
+  const start = (request: number) => Math.floor(flows.startUs[request] as number)
+  const time = (request: number) => flows.responseTimeUs[request] as number
+  const requests = Array.from({ length: flows.count(period) }, (_, i) => first + i)
+  const rows = sort(
+    requests.filter((row) => Number.isFinite(start(row)) && Number.isFinite(time(row))),
+    start,
+  )
+  return {
+    gapsUs: rows.map((row, i) => start(row) - (i === 0 ? 0 : start(rows[i - 1] as number))),
+    timesUs: rows.map((row) => Number(time(row).toPrecision(DIGITS))),
+    categories: rows.map((row) => categoryOf[row] as number),
+  }
+}
+
+export function timelineModel({ packed, marks }: Pick<TimelineData, 'packed' | 'marks'>) {
+  const unpack = (period: (typeof packed)[0]): readonly TimelineRequest[] =>
+    Array.from(cumsum(period.gapsUs), (startUs, i) => ({
+      startUs,
+      timeUs: period.timesUs[i] as number,
+      category: period.categories[i] as number,
+    }))
+  const requests = [unpack(packed[0]), unpack(packed[1])] as const
+  const earliest = Math.min(0, ...requests.map((arrived) => arrived[0]?.startUs ?? 0))
+  const latest = Math.max(0, ...requests.map((arrived) => arrived.at(-1)?.startUs ?? 0))
+  const stepUs = Math.max(1, roundUp((latest - earliest + 1) / PLACES))
+  const times = packed.flatMap(({ timesUs }) => timesUs)
+  const [least = 1, high = 0] = [min(times), max(times)]
+  const spanUs: RangeUs = [
+    Math.floor(earliest / stepUs) * stepUs,
+    // A range does not contain its end; the last request must be inside.
+    (Math.floor(latest / stepUs) + 1) * stepUs,
+  ]
+  const smallest = min(times.filter((time) => time > 0)) ?? high
+  return {
+    requests,
+    marks,
+    stepUs,
+    binUs: STEPS_PER_BIN * stepUs,
+    /** Range from the first arrival, or 0 if that is earlier, to beyond the last. */
+    spanUs,
+    extentUs: high > 0 ? ([smallest, high] as const) : ([1, 10] as const),
+    /** Smallest response time if it is 0 or less, which a logarithmic axis cannot show. */
+    zeroUs: least <= 0 ? least : null,
+  }
+}
+
+export function filteredRequests(
+  requests: readonly TimelineRequest[],
+  named: TimelineData['categories'],
+  filter: TimelineFilter,
+): readonly TimelineRequest[] {
+  if (filter.category === null && filter.root === null) return requests
+  return requests.filter(({ category }) =>
+    filter.root === null ? category === filter.category : named[category]?.[0] === filter.root,
+  )
+}
+
 /** Counts and averages the requests in a range, or all; rates may be `NaN`. */
 export function summarizeRange(
-  requests: readonly ArrivedRequest[],
+  requests: readonly TimelineRequest[],
   range: RangeUs | null,
-  arrived: readonly ArrivedRequest[],
+  arrived: readonly TimelineRequest[],
 ) {
   const [firstUs, lastUs] = [arrived[0]?.startUs ?? 0, arrived.at(-1)?.startUs ?? 0]
   const [fromUs, toUs] = range ?? [firstUs, lastUs]
@@ -53,7 +162,7 @@ export function rateText(perSecond: number): string {
   return perMinute >= 1 ? `${said(perMinute)} a minute` : `${said(60 * perMinute)} an hour`
 }
 
-type Span = Pick<ArrivalsModel, 'spanUs' | 'stepUs'>
+type Span = Pick<TimelineModel, 'spanUs' | 'stepUs'>
 
 export function rangeBetween(
   { spanUs: [first, last], stepUs }: Span,
@@ -82,21 +191,32 @@ function rounded(timeUs: number, stepUs: number): number {
   return Math.round(timeUs / stepUs) * stepUs
 }
 
+const MAX_LITERAL_LENGTH = 80
+
 /** Returns the code that selects a state: `selectRequests(comparison.flows, requestsBetween(…))`. */
 export function timelineCode(
-  { beforeUs, afterUs, category }: Partial<TimelineOptions>,
+  data: TimelineData,
+  { beforeUs, afterUs, category, root }: Partial<TimelineOptions & TimelineFilter>,
   name: string,
 ): string {
+  const of = `${name}.categories.categoryOf[request]`
   const rangeCode = (range: RangeUs) => `[${range.map(numberCode).join(', ')}]`
   const parts = spoken([
     beforeUs && `beforeUs: ${rangeCode(beforeUs)}`,
     afterUs && `afterUs: ${rangeCode(afterUs)}`,
-    typeof category === 'number' &&
-      `where: (request) => ${name}.categories.categoryOf[request] === ${category}`,
+    typeof category === 'number' && `where: (request) => ${of} === ${category}`,
+    typeof root === 'number' &&
+      `where: (request) => ${name}.categories.root(${of}) === ${rootCode(data, root, name)}`,
   ])
   return parts.length === 0
     ? `${name}.flows`
     : `selectRequests(${name}.flows, requestsBetween(${name}.flows, { ${parts.join(', ')} }))`
+}
+
+function rootCode({ roots, categories }: TimelineData, root: number, name: string): string {
+  const literal = textLiteral(roots[root] ?? '')
+  if (literal.length <= MAX_LITERAL_LENGTH) return literal
+  return `${name}.categories.root(${categories.findIndex(([of]) => of === root)})`
 }
 
 /** Writes a number as short as it can be read: `12.3e6`, `250_500`. */

@@ -2,16 +2,26 @@ import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { defineOptions, flag, most, type OptionsOf, optionalNumber } from '../../../core/options.ts'
 import { shortText } from '../../../core/words.ts'
-import { VARIANCE_OPTIONS, type VarianceSources } from '../../../explain/variance/find-variance.ts'
+import type { CategoryVariance, EdgeVariance } from '../../../explain/variance/category-variance.ts'
+import {
+  type CategorySpread,
+  VARIANCE_OPTIONS,
+  type VarianceSources,
+} from '../../../explain/variance/find-variance.ts'
+import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { squaredVariationChart } from '../../charts/squared-variation.ts'
-import { waterfallOf } from '../../charts/variance.ts'
+import { edgeName, waterfallOf } from '../../charts/variance.ts'
 import { STAGE_NAME } from '../define-widget.ts'
 import { tableData } from '../table/table-columns.ts'
 
 export type VarianceData = ReturnType<typeof varianceData>
 
 export type SpreadRow = VarianceData['spreads'][number]
+
+export type VarianceDetail = VarianceData['details'][number]
+
+export type DetailEdge = VarianceDetail['edges'][number]
 
 /** Options of the explorer of variance, and its state; `large` and `period` are those of `findVariance`. */
 export const VARIANCE_WIDGET_OPTIONS = defineOptions({
@@ -28,7 +38,13 @@ export const VARIANCE_WIDGET_OPTIONS = defineOptions({
 export type VarianceWidgetOptions = OptionsOf<typeof VARIANCE_WIDGET_OPTIONS>
 
 const MAX_SPREADS = 300
+const MAX_EDGES = 40
+const MAX_PARTNERED = 16
 const MAX_BARS = 20
+const MAX_PARTNERS = 12
+const MAX_NAME_LENGTH = 40
+const MAX_LABEL_LENGTH = 400
+export const BINS = { perMean: 8, means: 3 } as const
 
 export function varianceData(
   variance: VarianceSources,
@@ -58,12 +74,69 @@ export function varianceData(
       return {
         ...spread,
         root: rootName(categories, spread.category, 200),
+        bins: binsOf(categories, spread),
         detail: detail === -1 ? null : detail,
       }
     }),
-    /** Bars that show which edges make up the variance. */
-    details: detailed.map((spread) => waterfallOf(variance.category(spread), MAX_BARS)),
+    details: detailed.map((spread) => varianceDetail(variance.category(spread))),
     open: category === null ? null : shown.findIndex((spread) => spread.category === category),
+  }
+}
+
+/** Requests by response time over mean, a bin for every eighth; the last one holds all above 3. */
+function binsOf(categories: Categories, { category, period, meanUs }: CategorySpread): number[] {
+  const which = period === 'before' ? BEFORE : AFTER
+  const times = categories.responseTimes(category, which)
+  const weights = categories.weights(category, which)
+  const bins = new Array<number>(BINS.perMean * BINS.means + 1).fill(0)
+  for (const [i, timeUs] of times.entries()) {
+    // A mean of 0 has only times of 0, which stand at the mean.
+    const place = Math.floor(BINS.perMean * (meanUs > 0 ? timeUs / meanUs : 1))
+    const bin = Math.min(bins.length - 1, Math.max(0, place))
+    bins[bin] = (bins[bin] ?? 0) + (weights?.[i] ?? 1)
+  }
+  return bins
+}
+
+function varianceDetail(found: CategoryVariance) {
+  const byShare = [...found.edges].sort(
+    (a, b) => Math.abs(b.share || 0) - Math.abs(a.share || 0) || a.edge - b.edge,
+  )
+  return {
+    waterfall: waterfallOf(found, MAX_BARS),
+    edges: byShare
+      .slice(0, MAX_EDGES)
+      .map((edge, place) => detailEdge(found, edge, place < MAX_PARTNERED)),
+    more: Math.max(0, byShare.length - MAX_EDGES),
+  }
+}
+
+function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: boolean) {
+  const { edge: number, from, to, requests, onCriticalPath, meanUs, varianceUs2, share } = edge
+  const isCarried = from.length <= MAX_LABEL_LENGTH && to.length <= MAX_LABEL_LENGTH
+  const covariances = isPartnered ? found.covariances(number) : null
+  const covarying = covariances?.others.filter(({ covaries }) => covaries) ?? null
+  return {
+    /** Whole labels; empty where they are too long to be carried. */
+    ...(isCarried ? { from, to } : { from: '', to: '' }),
+    edge: number,
+    requests,
+    onCriticalPath,
+    meanUs,
+    varianceUs2,
+    share,
+    name: edgeName(edge, MAX_NAME_LENGTH),
+    /** Edges that it varies together with, strongest first; `null` if that was not computed. */
+    covarying:
+      covarying?.slice(0, MAX_PARTNERS).map((other) => ({
+        edge: other.edge,
+        name: edgeName(other, MAX_NAME_LENGTH),
+        correlation: Number(other.correlation.toFixed(4)),
+        covarianceUs2: Number(other.covarianceUs2.toPrecision(6)),
+        q: Number(other.q.toPrecision(3)),
+      })) ?? null,
+    moreCovarying: Math.max(0, (covarying?.length ?? 0) - MAX_PARTNERS),
+    tested: covariances?.others.filter(({ q }) => !Number.isNaN(q)).length ?? 0,
   }
 }
 

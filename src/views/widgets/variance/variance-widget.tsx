@@ -4,43 +4,191 @@ import { codeText } from '../../../core/code-literals.ts'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
 import { OptionError } from '../../../core/errors.ts'
 import { optionsCode } from '../../../core/options.ts'
-import { counted, formatDuration, grouped, percent, shortTexts } from '../../../core/words.ts'
+import {
+  counted,
+  formatDuration,
+  grouped,
+  percent,
+  pValue,
+  shortTexts,
+} from '../../../core/words.ts'
 import {
   findVariance,
   VARIANCE_OPTIONS,
   type VarianceOptions,
   type VarianceSources,
 } from '../../../explain/variance/find-variance.ts'
-import { waterfallChart } from '../../charts/variance.ts'
+import { squaredDuration, varianceShare, waterfallChart } from '../../charts/variance.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
-import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
-import { Caption, PageOnly } from '../../drawing/figure.tsx'
+import { CellBar, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
+import { Caption, PageOnly, useInk } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { TABLE_STYLE, TableView } from '../table/table-widget.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 import {
+  BINS,
+  type DetailEdge,
   type SpreadRow,
   VARIANCE_WIDGET_OPTIONS,
   type VarianceData,
+  type VarianceDetail,
   type VarianceWidgetOptions,
   varianceData,
 } from './variance-data.ts'
 
-/** Shows how edges add up to the variance of a category. */
-function VarianceDetails({ waterfall }: { readonly waterfall: VarianceData['details'][number] }) {
+const BAR = 44
+
+interface DetailsProps {
+  readonly detail: VarianceDetail
+  readonly chosen: number | null
+  readonly onChoose: (edge: number | null) => void
+}
+
+/** Shows how edges add up to the variance of a category, and what the chosen one varies with. */
+function VarianceDetails({ detail, chosen, onChoose }: DetailsProps) {
+  const { waterfall, edges } = detail
   const { spec } = useMemo(() => waterfallChart(waterfall), [waterfall])
+  const edge = edges.find((each) => each.edge === chosen)
+  const onPath = new Set<unknown>(edges.map((each) => each.edge))
+  // A second click lets go.
+  const toggle = (next: number) => onChoose(next === chosen ? null : next)
   return (
-    <div class="fd-variance-open">
-      <VegaChart spec={spec} />
+    <div class="fd-variance-open fd-beside">
+      <div>
+        <VegaChart
+          spec={spec}
+          onPick={({ edge: picked }) => onPath.has(picked) && toggle(picked as number)}
+        />
+      </div>
+      <div>
+        <Edges {...{ detail, chosen, onChoose: toggle }} />
+        {edge === undefined ? (
+          <p class="fd-soft">
+            Choose an edge, here or in the chart, to see which edges vary with it.
+          </p>
+        ) : (
+          <EdgePanel key={edge.edge} {...{ edge, onChoose, onPath }} />
+        )}
+      </div>
     </div>
   )
+}
+
+interface EdgesProps extends Pick<DetailsProps, 'detail' | 'chosen'> {
+  readonly onChoose: (edge: number) => void
+}
+
+function Edges({ detail: { edges, more }, chosen, onChoose }: EdgesProps) {
+  const share = (each: DetailEdge) =>
+    Number.isNaN(each.share) ? 'none' : varianceShare(each.share)
+  return (
+    <>
+      <DataTable<DetailEdge>
+        class="fd-variance-edges"
+        rows={edges}
+        rowProps={(each) => ({ 'aria-selected': each.edge === chosen })}
+        columns={[
+          {
+            title: 'edge on the critical path',
+            still: ({ name }) => name,
+            cell: (each) => (
+              <Button
+                aria-pressed={each.edge === chosen}
+                title={each.from === '' ? each.name : `${each.from} → ${each.to}`}
+                onClick={() => onChoose(each.edge)}
+              >
+                {each.name}
+              </Button>
+            ),
+          },
+          {
+            title: 'share',
+            isNumber: true,
+            still: share,
+            cell: (each) => (
+              <div class="fd-with-bar">
+                <span>{share(each)}</span>
+                <CellBar
+                  share={Math.min(1, Math.abs(each.share || 0))}
+                  width={BAR}
+                  color={`var(--fd-${each.share < 0 ? 'after' : 'change'})`}
+                />
+              </div>
+            ),
+          },
+          numberColumn('variance', ({ varianceUs2 }) => squaredDuration(varianceUs2)),
+          numberColumn('latency', ({ meanUs }) => formatDuration(meanUs)),
+          numberColumn('on path', (each) => percent(each.onCriticalPath)),
+        ]}
+      />
+      {more === 0 ? null : (
+        <p class="fd-soft">… and {counted(more, 'more edge')} with smaller shares.</p>
+      )}
+    </>
+  )
+}
+
+interface PanelProps {
+  readonly edge: DetailEdge
+  readonly onChoose: (edge: number) => void
+  readonly onPath: ReadonlySet<unknown>
+}
+
+function EdgePanel({ edge, onChoose, onPath }: PanelProps) {
+  return (
+    <div class="fd-variance-edge" aria-live="polite">
+      <h3>{edge.name}</h3>
+      <p>{covaryingSentence(edge)}</p>
+      {edge.covarying === null || edge.covarying.length === 0 ? null : (
+        <DataTable<NonNullable<DetailEdge['covarying']>[number]>
+          rows={edge.covarying}
+          columns={[
+            textColumn('varies together with', (other) =>
+              onPath.has(other.edge) ? (
+                <Button onClick={() => onChoose(other.edge)}>{other.name}</Button>
+              ) : (
+                `${other.name} (off the critical path)`
+              ),
+            ),
+            numberColumn('correlation', ({ correlation }) =>
+              correlation.toFixed(2).replace('-', '−'),
+            ),
+            numberColumn('covariance', ({ covarianceUs2 }) => squaredDuration(covarianceUs2)),
+            numberColumn('chance', ({ q }) => pValue(q, 'q')),
+          ]}
+        />
+      )}
+      {edge.moreCovarying === 0 ? null : (
+        <p class="fd-soft">
+          … and {counted(edge.moreCovarying, 'more edge')}, less strongly: all are in the code
+          below.
+        </p>
+      )}
+    </div>
+  )
+}
+
+function covaryingSentence({ covarying, tested, requests }: DetailEdge): string {
+  if (covarying === null) return 'The code below lists the edges that vary with it.'
+  if (tested === 0) {
+    return `Too little data to test which edges vary with it: ${counted(requests, 'request')}, or no edge that varies.`
+  }
+  const others = counted(tested, 'other edge')
+  return covarying.length === 0
+    ? `None of ${others} varies significantly with it (q ≥ 0.05).`
+    : `These of ${others} vary with it (t-test of the correlation, q < 0.05), the strongest first:`
 }
 
 const VARIANCE_STYLE = `
 .fd-variance-list { max-height: 330px; }
 .fd-variance-open { border-top: 1px solid var(--fd-line); padding-top: 10px; }
-.fd-variance-list td button { white-space: normal; text-align: left; overflow-wrap: anywhere; }
-.fd-variance-list td:first-child { min-width: 220px; }
+.fd-variance-list td button, .fd-variance-open td button { white-space: normal; text-align: left; }
+.fd-variance-list td button { overflow-wrap: anywhere; }
+.fd-variance-list td:first-child, .fd-variance-open td:first-child { min-width: 220px; }
+.fd-variance-open > :last-child { flex: 1.5 1 540px; }
+.fd-variance-edges { max-height: 360px; }
+.fd-variance-edge { margin-top: 10px; }
+.fd-variance-edge h3 { font-size: 13px; }
 `
 
 function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWidgetOptions>) {
@@ -48,12 +196,17 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
   const { options, change, code } = useWidgetOptions(VARIANCE_WIDGET_OPTIONS, props)
   const data = useMemo(() => decodeColumns(props.data), [props.data])
   const [open, setOpen] = useState(data.open === null ? null : (data.spreads[data.open] ?? null))
+  const [edge, setEdge] = useState<number | null>(null)
   const { categories: isPaneOpen } = options
+  const show = (row: SpreadRow | null) => {
+    setOpen(row)
+    setEdge(null)
+  }
   const detail = open?.detail == null ? null : (data.details[open.detail] ?? null)
   return (
     <section aria-label="Variance">
       <Caption text={varianceSummary(data)} />
-      <Spreads data={data} open={open} onOpen={setOpen} />
+      <Spreads data={data} open={open} onOpen={show} />
       {open === null ? (
         <PageOnly>
           <p class="fd-soft">Open a kind of request to see which edges make it unpredictable.</p>
@@ -66,9 +219,9 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
           </code>
         </p>
       ) : (
-        <VarianceDetails key={open.detail} waterfall={detail} />
+        <VarianceDetails key={open.detail} {...{ detail, chosen: edge, onChoose: setEdge }} />
       )}
-      <StateCode code={varianceCode({ ...data, name: call.name }, open)} />
+      <StateCode code={varianceCode({ ...data, name: call.name }, { open, edge })} />
       <div class="fd-bar">
         <Button aria-expanded={isPaneOpen} onClick={() => change({ categories: !isPaneOpen })}>
           {isPaneOpen ? '▾' : '▸'} All categories: distribution of C², and a table
@@ -84,6 +237,7 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
   )
 }
 
+const BINS_SIZE = { width: 110, height: 20 }
 const MAX_NAME_LENGTH = { page: 120, still: 44 } as const
 const FEW = 25
 
@@ -146,6 +300,20 @@ function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
             still: ({ c2 }) => ({ text: c2Text(c2), isBold: c2 >= 1 }),
             cell: ({ c2 }) => (c2 >= 1 ? <b>{c2Text(c2)}</b> : c2Text(c2)),
           },
+          {
+            title: 'times, 0 to 3× mean',
+            hint: 'Response times over their mean; the last bar is all beyond 3×',
+            still: (row) => ({ width: BINS_SIZE.width, drawing: <TimeBins row={row} /> }),
+            cell: (row) => (
+              <svg
+                {...BINS_SIZE}
+                role="img"
+                aria-label={`Response times of category ${row.category}`}
+              >
+                <TimeBins row={row} />
+              </svg>
+            ),
+          },
         ]}
       />
       {ranked > spreads.length ? (
@@ -154,6 +322,28 @@ function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
         </p>
       ) : null}
     </>
+  )
+}
+
+/** Draws response times over their mean, on one scale for all categories: the wider, the less predictable. */
+function TimeBins({ row: { bins, period } }: { readonly row: SpreadRow }) {
+  const ink = useInk()
+  const { width, height } = BINS_SIZE
+  const most = Math.max(1, ...bins)
+  const step = width / bins.length
+  const mean = BINS.perMean * step
+  const bars = bins.map((count, place) => {
+    const bar = Math.max(1.5, (count / most) * (height - 2)).toFixed(1)
+    return count === 0
+      ? ''
+      : `M${(place * step).toFixed(1)} ${height}v-${bar}h${(step - 0.5).toFixed(1)}v${bar}z`
+  })
+  return (
+    <g>
+      <path d={`M0 ${height}h${width}`} stroke={ink.line} />
+      <path d={bars.join('')} style={`fill:${ink[period]}`} />
+      <path d={`M${mean} 0v${height}`} stroke={ink.soft} stroke-dasharray="2 2" />
+    </g>
   )
 }
 
@@ -188,27 +378,34 @@ function varianceSummary({ periods, small, of: { large } }: VarianceData): strin
   return `Kinds of request that are predictable (C² = variance ÷ mean² below 1): ${shares.join(', ')}.${rest}`
 }
 
+interface VarianceState {
+  readonly open: SpreadRow | null
+  readonly edge: number | null
+}
+
 export function varianceCode(
   { name, isStage, of: { large, period } }: { name: string; isStage: boolean; of: VarianceOptions },
-  open: SpreadRow | null,
+  { open, edge }: VarianceState,
 ): string {
   const options = optionsCode(VARIANCE_OPTIONS, { large, period })
   const stage = isStage
     ? name
     : `findVariance(${[name, options].filter((part) => part !== '').join(', ')})`
   if (open === null) return stage
-  return `${stage}.category(${open.category}, { period: ${codeText(open.period)} })`
+  const category = `${stage}.category(${open.category}, { period: ${codeText(open.period)} })`
+  return edge === null ? category : `${category}.covariances(${edge})`
 }
 
 /**
- * Shows which kinds of request are unpredictable, and why: categories by C², opening into the shares of their edges;
- * below, both periods' distributions of C². Source: Sambasivan 2013, §3.2, Figures 3.2 and 3.3, and §5.4.
+ * Shows which kinds of request are unpredictable, and why: categories by C², opening into edges, each with its share and
+ * the edges it varies with; below, both periods' distributions of C². Source: Sambasivan 2013, §3.2, Figures 3.2 and 3.3, and §5.4.
  */
 export const varianceWidget = defineWidget({
   name: 'variance',
   title: 'Variance',
   description: () =>
-    'Kinds of request by how unpredictable they are; open one to see which edges of its flow make it so.',
+    'Kinds of request by how unpredictable they are; open one to see which edges of its flow ' +
+    'make it so, and what these vary together with.',
   options: VARIANCE_WIDGET_OPTIONS,
   data: (
     stage: Comparison | VarianceSources,

@@ -32,6 +32,9 @@ import { restoreRequests, sampleRequests } from './request-sample.ts'
 export const PARTS = ['server', 'network', 'preprocessing'] as const
 export type WhatIfPart = (typeof PARTS)[number]
 
+/** Most scenarios that are shown along with the one of the sliders. */
+export const MAX_KEPT = 3
+
 const CHANGE_OPTIONS = defineOptions({
   service: SCALE_OPTIONS.service,
   operation: SCALE_OPTIONS.operation,
@@ -54,6 +57,13 @@ export const WHAT_IF_WIDGET_OPTIONS = defineOptions({
     accepts: Array.isArray,
     expected: "a list of changes such as { service: 'db', factor: 2 }",
   }),
+  kept: custom<readonly (readonly GivenChange[])[]>({
+    default: [],
+    sentence: `Scenarios that are shown as well, at most ${MAX_KEPT}: a list of changes each`,
+    accepts: (value) =>
+      Array.isArray(value) && value.length <= MAX_KEPT && value.every(Array.isArray),
+    expected: `up to ${MAX_KEPT} lists of changes such as [{ service: 'db', factor: 2 }]`,
+  }),
   cause: optionalCount('Rank of the cause of a diagnosis whose profile is shown; null for none'),
   within: custom<number | null>({
     default: null,
@@ -68,8 +78,8 @@ export const WHAT_IF_WIDGET_OPTIONS = defineOptions({
 export type WhatIfWidgetOptions = OptionsOf<typeof WHAT_IF_WIDGET_OPTIONS>
 export type WhatIfUnit = WhatIfWidgetOptions['by']
 
-export function readChanges(changes: readonly GivenChange[]) {
-  return changes.map((change, i) => readOptions(CHANGE_OPTIONS, change, `changes[${i}].`))
+export function readChanges(changes: readonly GivenChange[], of = 'changes') {
+  return changes.map((change, i) => readOptions(CHANGE_OPTIONS, change, `${of}[${i}].`))
 }
 
 export function shortChange({ service, operation, part, factor }: WhatIfChange): GivenChange {
@@ -224,9 +234,10 @@ function targetOf(subject: ExecutionModels | LatencyDiagnosis) {
 /** Lists the best causes and those they lie within, which stand before them. */
 function carriedDiagnosis(diagnosis: LatencyDiagnosis) {
   const rows = diagnosisRows(diagnosis, MAX_CAUSES)
+  const placeOf = new Map(rows.map(({ cause }, place) => [cause.rank, place]))
   const short = (value: number) => Number(value.toPrecision(4))
   const causes = rows.map(({ cause, level }) => {
-    const { rank, scenario, significant, touched, gain, divergence, q } = cause
+    const { rank, scenario, significant, touched, gain, divergence, q, parent } = cause
     return {
       rank,
       title: tooltipText(scenario.title),
@@ -237,6 +248,8 @@ function carriedDiagnosis(diagnosis: LatencyDiagnosis) {
       significant,
       touched,
       profile: carriedProfile(diagnosis.profile(rank).profile, CAUSE_POINTS),
+      /** Place in the list of the cause it lies within, −1 for none. */
+      parent: placeOf.get(parent?.rank ?? 0) ?? -1,
       level,
     }
   })
@@ -286,11 +299,10 @@ export function whatIfRows(
 export type CarriedProfile = ReturnType<typeof carriedProfile>
 
 export function carriedProfile(profile: LatencyProfile, points: number) {
+  const at = (share: number) => Number(profile.quantile(share).toPrecision(4))
   return {
     facts: profileSummary(profile),
-    /** Those at (i + ½)/n of the requests. */
-    latencyUs: Array.from({ length: points }, (_, i) =>
-      Number(profile.quantile((i + 0.5) / points).toPrecision(4)),
-    ),
+    /** The least, those at (i + ½)/n of the requests, the most. */
+    latencyUs: [at(0), ...Array.from({ length: points }, (_, i) => at((i + 0.5) / points)), at(1)],
   }
 }

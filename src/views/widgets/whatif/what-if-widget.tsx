@@ -1,3 +1,4 @@
+import { bisector, extent } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import { OptionError } from '../../../core/errors.ts'
 import {
@@ -14,16 +15,26 @@ import {
 import { divergenceText } from '../../../whatif/diagnosis/evaluate-scenario.ts'
 import type { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
 import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
-import {
-  LatencyProfile,
-  type ProfileSummary,
-  profileSummary,
-} from '../../../whatif/recompute/latency-profile.ts'
+import { type ProfileSummary, profileSummary } from '../../../whatif/recompute/latency-profile.ts'
 import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
-import { ruleAt } from '../../charts/builders.ts'
-import { framedChart, PALETTE } from '../../charts/chart-frame.ts'
-import { ecdfView } from '../../charts/latency-profiles.ts'
-import { Button, Choice, StateCode, useStops } from '../../drawing/controls.tsx'
+import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
+import {
+  BottomAxis,
+  curvePath,
+  LeftAxis,
+  logDurationScale,
+  plotPoint,
+  shareScale,
+} from '../../drawing/axes.tsx'
+import {
+  Button,
+  Choice,
+  FoldMark,
+  foldKeys,
+  StateCode,
+  useStops,
+  useWidth,
+} from '../../drawing/controls.tsx'
 import {
   CellBar,
   type DataColumn,
@@ -31,15 +42,18 @@ import {
   numberColumn,
   textColumn,
 } from '../../drawing/data-table.tsx'
-import { Caption, PageOnly, useIsStill } from '../../drawing/figure.tsx'
+import { Caption, Figure, PageOnly, useInk, useIsStill } from '../../drawing/figure.tsx'
+import { LegendRows, layOutLegend } from '../../drawing/legend.tsx'
+import { type LineLook, strokeOf } from '../../drawing/node-link.tsx'
+import { fittedText } from '../../drawing/text.ts'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { VegaChart } from '../vega-chart.tsx'
 import { restoreRequests } from './request-sample.ts'
 import type { CarriedProfile } from './what-if-data.ts'
 import {
   changesText,
   factorAt,
   isSameSlider,
+  MAX_KEPT,
   PARTS,
   placeOfFactor,
   predictedProfile,
@@ -69,8 +83,6 @@ interface CausesProps {
 
 const BAR = 50
 const INDENT = 16
-/** Causes that are listed at first. */
-const FEW = 12
 const MAX_TITLE_LENGTH = 130
 /** A column that stills have no room for. */
 const PAGE_NUMBER = { isNumber: true, still: null }
@@ -78,21 +90,46 @@ const PAGE_NUMBER = { isNumber: true, still: null }
 function WhatIfCauses({ diagnosis, chosen, onChoose }: CausesProps) {
   const { causes, causesInAll, divergence, unchanged, isComplete } = diagnosis
   const isStill = useIsStill()
-  const [reached, setReached] = useState(1)
-  const { stopAt } = useStops(
-    causes.map(({ rank }) => rank),
-    chosen ?? reached,
-    setReached,
-  )
+  const [open, setOpen] = useState<ReadonlySet<number>>(() => {
+    const first = causes.findIndex(({ rank }) => rank === (chosen ?? 1))
+    return new Set(callersOf(causes, first))
+  })
+  const [reached, setReached] = useState(0)
+  const shown = shownCauses(causes, open)
+  const { goTo, stopAt } = useStops(shown, reached, setReached)
+  const parents = new Set(causes.map(({ parent }) => parent))
   const distance = (value: number) => divergenceText(divergence, value)
+  const fold = (place: number) => {
+    const next = new Set(open)
+    if (!next.delete(place)) next.add(place)
+    setOpen(next)
+  }
   const choose = (rank: number) => onChoose(rank === chosen ? null : rank)
+  const isOpenAt = (place: number) => (parents.has(place) ? open.has(place) : null)
+  const stopAtCause = ({ place, rank, parent }: PlacedCause) =>
+    stopAt(place, {
+      ...foldKeys(
+        isOpenAt(place),
+        () => fold(place),
+        () => goTo(parent),
+      ),
+      Enter: () => choose(rank),
+      ' ': () => choose(rank),
+      Escape: () => onChoose(null),
+    })
   const verdicts = new Set(causes.map(verdictText))
-  const columns: readonly DataColumn<WhatIfCause>[] = [
+  const placed = causes.map((cause, place) => ({ ...cause, place }))
+  const columns: readonly DataColumn<PlacedCause>[] = [
     {
       title: 'cause',
       still: titleText,
       cell: (cause) => (
-        <div style={`padding-left:${INDENT * Math.min(8, cause.level)}px`} title={cause.title}>
+        <div style={`padding-left:${18 + INDENT * Math.min(8, cause.level)}px`} title={cause.title}>
+          <FoldMark
+            isOpen={isOpenAt(cause.place)}
+            label={open.has(cause.place) ? 'close' : 'open'}
+            onFold={() => fold(cause.place)}
+          />
           {titleText(cause)}
         </div>
       ),
@@ -133,26 +170,28 @@ function WhatIfCauses({ diagnosis, chosen, onChoose }: CausesProps) {
       <Caption
         text={`Divergence is how far response times are from the target: ${distance(unchanged)} as recorded before.${same}${stopped}`}
       >
-        Click a cause, or press Enter, to lay its profile over the others; those within another
-        stand indented below it.
+        Click a cause, or press Enter, to lay its profile over the others; arrows go up and down and
+        open what lies within.
       </Caption>
       <DataTable
         label="Causes"
+        role="treegrid"
         class="fd-what-if-causes"
         max={6}
-        few={FEW}
         columns={columns}
-        rows={isStill ? causes.toSorted((a, b) => a.rank - b.rank) : causes}
+        rows={
+          isStill
+            ? placed.toSorted((a, b) => a.rank - b.rank)
+            : placed.filter(({ place }) => shown.includes(place))
+        }
         rowKey={({ rank }) => rank}
         rowProps={(cause) => ({
           class: 'fd-openable',
+          'aria-level': cause.level + 1,
           'aria-selected': cause.rank === chosen,
+          'aria-expanded': isOpenAt(cause.place) ?? undefined,
           onClick: () => choose(cause.rank),
-          ...stopAt(cause.rank, {
-            Enter: () => choose(cause.rank),
-            ' ': () => choose(cause.rank),
-            Escape: () => onChoose(null),
-          }),
+          ...stopAtCause(cause),
         })}
       />
       {causes.length < causesInAll ? (
@@ -162,6 +201,10 @@ function WhatIfCauses({ diagnosis, chosen, onChoose }: CausesProps) {
       ) : null}
     </div>
   )
+}
+
+interface PlacedCause extends WhatIfCause {
+  readonly place: number
 }
 
 function titleText({ rank, title }: WhatIfCause): string {
@@ -176,74 +219,181 @@ function gainText(gain: number): string {
   return gain < 0 ? 'none' : percent(Math.min(1, gain))
 }
 
+export function shownCauses(
+  causes: readonly WhatIfCause[],
+  open: ReadonlySet<number>,
+): readonly number[] {
+  const shown = new Set<number>()
+  causes.forEach(({ parent }, place) => {
+    if (parent < 0 || (shown.has(parent) && open.has(parent))) shown.add(place)
+  })
+  return [...shown]
+}
+
+export function callersOf(causes: readonly WhatIfCause[], place: number): number[] {
+  const callers: number[] = []
+  for (let at = causes[place]?.parent ?? -1; at >= 0; at = causes[at]?.parent ?? -1) {
+    callers.unshift(at)
+  }
+  return callers
+}
+
 interface DrawnProfile {
   readonly name: string
   readonly look: keyof typeof LOOKS
-  readonly profile: LatencyProfile
+  readonly curve: readonly Point[]
+  readonly shape: 'lines' | 'steps'
   readonly facts: ProfileSummary
 }
 
 const LOOKS = {
-  before: { color: PALETTE.before },
-  target: { color: PALETTE.after },
-  cause: { color: PALETTE.text, dash: [2, 3] },
-  changed: { color: PALETTE.change, dash: [7, 3] },
-} as const
-const MAX_NAME_LENGTH = 76
+  before: { color: 'before', width: 2 },
+  target: { color: 'after', width: 2 },
+  cause: { color: 'text', dash: '2 3', width: 2 },
+  changed: { color: 'change', dash: '7 3', width: 2.5 },
+  kept0: { color: 'soft', dash: '10 3', width: 1.5 },
+  kept1: { color: 'soft', dash: '8 3 2 3', width: 1.5 },
+  kept2: { color: 'soft', dash: '2 2', width: 1.5 },
+} as const satisfies Readonly<Record<string, LineLook>>
+const MAX_NAME_LENGTH = 100
+const STEPS = 400
 
-/** Returns a profile as a page carries it: its points stand for equally many requests. */
 export function carriedCurve(
   name: string,
   look: DrawnProfile['look'],
   { latencyUs, facts }: CarriedProfile,
 ): DrawnProfile {
-  return { name, look, profile: LatencyProfile.ofRequests(latencyUs), facts }
+  const points = latencyUs.length - 2
+  const shareAt = (i: number) => Math.min(1, Math.max(0, (i - 0.5) / points))
+  return { name, look, curve: latencyUs.map((us, i) => [us, shareAt(i)]), shape: 'lines', facts }
 }
 
-/** Returns the requests of the sample under some changes, or as recorded without any. */
+/** Draws the requests of the sample under some changes, or as recorded without any. */
 export function predictedCurve(
   model: RequestModel,
   changes: readonly WhatIfChange[],
+  look: DrawnProfile['look'] = changes.length > 0 ? 'changed' : 'before',
 ): DrawnProfile {
   const profile = predictedProfile(model, changes)
-  const isChanged = changes.length > 0
+  const steps = profileSteps(profile, STEPS)
+  const [[firstUs] = [0]] = steps
   return {
-    name: isChanged ? changesText(changes, MAX_NAME_LENGTH) : 'before',
-    look: isChanged ? 'changed' : 'before',
-    profile,
+    name: look === 'before' ? look : changesText(changes, MAX_NAME_LENGTH),
+    look,
+    curve: [[firstUs, 0], ...steps],
+    shape: 'steps',
     facts: profileSummary(profile),
   }
 }
+
+const PLOT = { left: 46, right: 18, bottom: 42, height: 230 }
+const QUANTILES = [
+  [0.5, 'p50Us'],
+  [0.9, 'p90Us'],
+  [0.99, 'p99Us'],
+] as const
+
+/** Returns the share of the requests that take at most that long, as the curve is drawn. */
+export function shareWithin({ curve, shape }: DrawnProfile, us: number): number {
+  const above = bisector(([time]: Point) => time).right(curve, us)
+  const [earlierUs, share] = curve[above - 1] ?? [0, 0]
+  const [laterUs, next] = curve[above] ?? [earlierUs, share]
+  if (shape === 'steps' || laterUs === earlierUs) return share
+  return share + ((next - share) * (us - earlierUs)) / (laterUs - earlierUs)
+}
+
+interface ProfilesProps {
+  readonly profiles: readonly DrawnProfile[]
+  readonly within: number | null
+  readonly width: number
+}
+
+/**
+ * Draws the share of requests that took no longer, anew at every step of a drag, for which
+ * Vega-Lite is too slow.
+ */
+function ProfilesFigure({ profiles, within, width }: ProfilesProps) {
+  const names = profiles.map(({ name }) => name).join('; ')
+  const ink = useInk()
+  const { left, right, height } = PLOT
+  const room = width - left - right
+  const entries = profiles.map(({ name, look }) => ({
+    text: fittedText(name, room - 40, 11),
+    look: LOOKS[look],
+  }))
+  const legend = layOutLegend(entries, room)
+  const box = { left, top: legend.height + 10, width: room, height }
+  const plot = { box, x: timeScale(profiles, box.width), y: shareScale() }
+  const marked = within === null ? null : plotPoint(plot, [within, 0]).x
+  return (
+    <Figure
+      width={width}
+      height={box.top + PLOT.height + PLOT.bottom}
+      label={`Share of requests that took no longer: ${names}`}
+      role="img"
+    >
+      <g font-size="11">
+        <g transform={`translate(${left} 0)`}>
+          <LegendRows entries={entries} width={room} />
+        </g>
+        <BottomAxis
+          scale={plot.x}
+          box={box}
+          title="response time (share of requests that took no longer)"
+        />
+        <LeftAxis scale={plot.y} box={box} />
+        {marked === null || marked < left || marked > left + box.width ? null : (
+          <line
+            class="fd-what-if-within"
+            x1={marked}
+            x2={marked}
+            y1={box.top}
+            y2={box.top + height}
+            stroke={ink.text}
+            stroke-dasharray="4 4"
+          />
+        )}
+        {profiles.map(({ look, curve, shape }) => (
+          <path
+            key={look}
+            class={`fd-what-if-${look}`}
+            d={curvePath(plot, curve, shape)}
+            fill="none"
+            stroke-linejoin="round"
+            {...strokeOf(LOOKS[look], ink)}
+          />
+        ))}
+        {profiles.flatMap(({ name, look, facts }) =>
+          QUANTILES.map(([share, fact]) => {
+            const { x, y } = plotPoint(plot, [facts[fact], share])
+            return (
+              <circle key={`${look} ${share}`} cx={x} cy={y} r={3.5} fill={ink[LOOKS[look].color]}>
+                <title>{`${name}: p${share * 100} ${formatDuration(facts[fact])}`}</title>
+              </circle>
+            )
+          }),
+        )}
+      </g>
+    </Figure>
+  )
+}
+
+/** Spans all that is drawn from round number to round number: it stays while a change moves within. */
+function timeScale(profiles: readonly DrawnProfile[], width: number) {
+  const times = profiles.flatMap(({ curve }) => curve.map(([us]) => us).filter((us) => us > 0))
+  const [low = 1, high = 10] = extent(times)
+  return logDurationScale({ low, high, ticks: Math.max(3, Math.floor(width / 60)) })
+}
+
+const MEASURES = [
+  ...QUANTILES.map(([share, fact]) => [`p${100 * share}`, fact] as const),
+  ['mean', 'meanUs'] as const,
+]
 
 interface NumbersProps {
   readonly profiles: readonly DrawnProfile[]
   readonly within: number | null
 }
-
-/** Draws the share of requests that took no longer, anew at every step of a drag. */
-function Profiles({ profiles, within }: NumbersProps) {
-  const spec = useMemo(() => {
-    const drawn = profiles.map(({ look, name, ...rest }) => ({
-      ...rest,
-      ...LOOKS[look],
-      name: shortText(name, MAX_NAME_LENGTH),
-    }))
-    const limit =
-      within === null ? [] : [ruleAt(within, { color: PALETTE.text, strokeDash: [4, 4] })]
-    return framedChart(
-      { title: 'Share of requests that took no longer', subtitle: [], width: 560 },
-      ecdfView(drawn, limit),
-    ).spec
-  }, [profiles, within])
-  return <VegaChart spec={spec} />
-}
-
-const MEASURES = [
-  ['p50', 'p50Us'],
-  ['p90', 'p90Us'],
-  ['p99', 'p99Us'],
-  ['mean', 'meanUs'],
-] as const
 
 function Numbers({ profiles, within }: NumbersProps) {
   return (
@@ -265,7 +415,7 @@ function Numbers({ profiles, within }: NumbersProps) {
           title: `≤ ${formatDuration(us)}`,
           hint: 'Share of the requests that take no longer',
           isNumber: true,
-          cell: ({ profile }: DrawnProfile) => percent(profile.shareWithin(us)),
+          cell: (profile: DrawnProfile) => percent(shareWithin(profile, us)),
         })),
       ]}
     />
@@ -293,9 +443,11 @@ tbody th { font-weight: normal; position: static; max-width: 170px; overflow: hi
 .fd-what-if-sides tr[aria-selected="true"] th { background: var(--fd-selected); }
 .fd-what-if-numbers table { width: 100%; }
 .fd-what-if-numbers tbody th { width: 60%; max-width: 0; }
+.fd-what-if-chips { display: flex; flex-wrap: wrap; gap: 4px; align-items: center; margin: 4px 0; min-height: 1.8em; }
+.fd-what-if-chips button { max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .fd-what-if-causes { max-height: 440px; }
 .fd-what-if-causes :is(th, td) { padding: 4px 6px; }
-.fd-what-if-causes td:first-child { min-width: 19em; overflow-wrap: anywhere; }
+.fd-what-if-causes td:first-child { min-width: 19em; overflow-wrap: anywhere; text-indent: -18px; }
 .fd-what-if-causes td:last-child { white-space: nowrap; }
 .fd-what-if-causes tr:focus-visible { outline-offset: -2px; }
 `
@@ -335,11 +487,13 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
     [model, changes],
   )
   const overlay = useMemo(() => causeCurve(data, cause), [data, cause])
-  const profiles = useMemo(
-    () => [...fixed, ...[changed, overlay].filter((each) => each !== null)],
-    [fixed, changed, overlay],
+  const kept = useMemo(
+    () => options.kept.map((each, i) => predictedCurve(model, readChanges(each), `kept${i as 0}`)),
+    [model, options.kept],
   )
+  const profiles = [...fixed, ...[changed, overlay].filter((each) => each !== null), ...kept]
   const rows = useMemo(() => whatIfRows(data.rows, by, model.models.paths), [data, by, model])
+  const [place, width] = useWidth<HTMLDivElement>()
   const { name } = props.call
   const prediction = whatIfCode(data.diagnosis === null ? name : `${name}.models`, changes)
   const setChanges = (next: readonly WhatIfChange[]) => change({ changes: next.map(shortChange) })
@@ -362,6 +516,13 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
         />
         <Button disabled={changes.length === 0} onClick={() => setChanges([])}>
           As it was
+        </Button>
+        <Button
+          disabled={changes.length === 0 || kept.length === MAX_KEPT}
+          title={`Show this scenario beside the next ones, at most ${MAX_KEPT}`}
+          onClick={() => change({ kept: [...options.kept, changes.map(shortChange)], changes: [] })}
+        >
+          Keep
         </Button>
         <label title="A time limit: the table shows how many requests stay within it, the dashed line marks it">
           how many within{' '}
@@ -389,10 +550,24 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
               changes={changes}
               onChange={(moved) => setChanges(withChange(changes, moved))}
             />
+            <Chips
+              label="changed"
+              title="as it was"
+              names={changes.map((each) => changesText([each], 80))}
+              onTakeBack={(taken) => setChanges(changes.filter((_, i) => i !== taken))}
+            />
+            <Chips
+              label="kept"
+              title="no longer show"
+              names={kept.map(({ name: text }) => text)}
+              onTakeBack={(taken) => change({ kept: options.kept.filter((_, i) => i !== taken) })}
+            />
           </div>
         </PageOnly>
         <div>
-          <Profiles profiles={profiles} within={within} />
+          <div ref={place}>
+            <ProfilesFigure profiles={profiles} within={within} width={width} />
+          </div>
           <p aria-live="polite">
             {changed === null
               ? 'Nothing is changed.'
@@ -507,6 +682,31 @@ function Sliders({ rows, part, by, changes, onChange }: SlidersProps) {
   )
 }
 
+interface ChipsProps {
+  readonly label: string
+  readonly title: string
+  readonly names: readonly string[]
+  readonly onTakeBack: (taken: number) => void
+}
+
+function Chips({ label, title, names, onTakeBack }: ChipsProps) {
+  return (
+    <div class="fd-what-if-chips">
+      {names.length > 0 && <span class="fd-soft">{label}</span>}
+      {names.map((name, i) => (
+        <Button
+          key={name}
+          title={title}
+          aria-label={`take back: ${name}`}
+          onClick={() => onTakeBack(i)}
+        >
+          {name} ✕
+        </Button>
+      ))}
+    </div>
+  )
+}
+
 function nameOf({ service, operation }: WhatIfRow): string {
   return tooltipText(operation === '' ? service : `${service} ${operation}`)
 }
@@ -550,7 +750,7 @@ export const whatIfWidget = defineWidget({
     return `Drag a service’s speed, and the response times of ${size} follow${target === null ? '' : `, beside those of ${target.title}`}.`
   },
   options: WHAT_IF_WIDGET_OPTIONS,
-  data: (subject: LatencyDiagnosis | ExecutionModels, { changes, cause, ...sampled }) => {
+  data: (subject: LatencyDiagnosis | ExecutionModels, { changes, kept, cause, ...sampled }) => {
     const carried = whatIfData(subject, sampled)
     const causes = carried.diagnosis?.causes ?? []
     if (cause !== null && !causes.some(({ rank }) => rank === cause)) {
@@ -559,10 +759,14 @@ export const whatIfWidget = defineWidget({
       throw new OptionError('cause', cause, expected)
     }
     // A service that no request of the sample calls has no slider.
-    predictedProfile(restoreRequests(carried.sample), readChanges(changes))
+    const model = restoreRequests(carried.sample)
+    for (const each of [
+      readChanges(changes),
+      ...kept.map((each, i) => readChanges(each, `kept[${i}]`)),
+    ])
+      predictedProfile(model, each)
     return carried
   },
   view: WhatIfView,
   style: WHAT_IF_STYLE,
-  hasCharts: true,
 })
