@@ -1,9 +1,10 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { SPAN_STATUSES, type SpanKind } from '../../src/traces/span-columns.ts'
+
 import type { Microseconds } from '../../src/core/words.ts'
 import type { AttributeValue } from '../../src/traces/attributes.ts'
 import { DUPLICATE_SPAN, type QualityLog } from '../../src/traces/quality.ts'
 import type { ReadSink } from '../../src/traces/readers/trace-reader.ts'
+import { SPAN_STATUSES, type SpanKind } from '../../src/traces/span-columns.ts'
 import {
   COPY,
   type EventColumns,

@@ -1,5 +1,5 @@
-import { type SpanStatus } from '../../src/traces/span-columns.ts'
 import { type AttributeEntry, numberOrText } from '../../src/traces/readers/json-values.ts'
+import type { SpanStatus } from '../../src/traces/span-columns.ts'
 
 const ADDRESS = /(\d{1,3}(?:\.\d{1,3}){3})(?::\d*)?/
 const EVERY_ADDRESS = new RegExp(ADDRESS, 'g')

@@ -1,4 +1,3 @@
-import { SPAN_STATUSES } from '../../src/traces/span-columns.ts'
 import type { Comparison } from '../../src/compare/comparison.ts'
 import type { Finding, FindingCall, FindingStep } from '../../src/compare/findings/finding.ts'
 import { stepKey } from '../../src/compare/steps/step-times.ts'
@@ -13,7 +12,8 @@ import { AFTER, BEFORE } from '../../src/flows/flow-set.ts'
 import { fisherExact } from '../../src/stats/fisher-exact.ts'
 import { quantile } from '../../src/stats/quantile.ts'
 import { welch } from '../../src/stats/welch.ts'
-import { type SpanTraces } from '../../src/traces/span-traces.ts'
+import { SPAN_STATUSES } from '../../src/traces/span-columns.ts'
+import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import { recordedCalls, recordedRepeats, recordedUs } from './recorded-steps.ts'
 
 /** Whether what a finding says is so in the traces. */

@@ -1,10 +1,10 @@
-import { NO_PARENT, SPAN_STATUSES } from '../../src/traces/span-columns.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compare } from '../../src/compare/comparison.ts'
 import { quantile } from '../../src/stats/quantile.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
-import { type SpanTraces } from '../../src/traces/span-traces.ts'
+import { NO_PARENT, SPAN_STATUSES } from '../../src/traces/span-columns.ts'
+import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import { compareOperations, TRIPLED } from '../operation-baselines.ts'
 import { sharedData } from './shared-data.ts'
 

@@ -1,8 +1,8 @@
-import { NO_PARENT, SPAN_STATUSES } from '../../src/traces/span-columns.ts'
 import type { FindingCall, FindingStep } from '../../src/compare/findings/finding.ts'
 import type { Operation } from '../../src/compare/steps/call-order.ts'
 import { at } from '../../src/core/entries.ts'
-import { type SpanTraces } from '../../src/traces/span-traces.ts'
+import { NO_PARENT, SPAN_STATUSES } from '../../src/traces/span-columns.ts'
+import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import { coveredUs, endUs, findVisits, type Visits } from './visits.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { type SpanColumns } from '../../src/traces/span-columns.ts'
 import { at } from '../../src/core/entries.ts'
+import type { SpanColumns } from '../../src/traces/span-columns.ts'
 
 /** A call that a visit makes to another service, as the caller sees it. */
 export interface OutgoingCall {

@@ -1,4 +1,3 @@
-import { NO_PARENT, SPAN_KINDS, type SpanKind } from '../../src/traces/span-columns.ts'
 import { AttributesBuilder } from '../../src/traces/attributes.ts'
 import { Dictionary } from '../../src/traces/dictionary.ts'
 import {
@@ -8,6 +7,7 @@ import {
   growingUint32,
 } from '../../src/traces/growing-columns.ts'
 import { QualityLog } from '../../src/traces/quality.ts'
+import { NO_PARENT, SPAN_KINDS, type SpanKind } from '../../src/traces/span-columns.ts'
 import { SpanTraces } from '../../src/traces/span-traces.ts'
 
 /** When simulated requests begin: a whole second, that nobody takes for a time that was recorded. */

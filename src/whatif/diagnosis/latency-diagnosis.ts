@@ -271,7 +271,8 @@ function diagnosedScenarios(
   const isSignificant = firsts.map(({ evaluation }, row) => {
     const isNearer = evaluation.distanceUs < unchanged.distanceUs
     const isLess = evaluation.divergence < unchanged.divergence
-    if (!isOfTraces) return changeP < options.alpha && isNearer && isLess
+    if (!(changeP < options.alpha)) return false
+    if (!isOfTraces) return isNearer && isLess
     const p = Math.max(q[row] as number, responsePs[row] as number)
     return p < options.alpha && evaluation.towardUs > 0 && (isNearer || isLess)
   })
