@@ -587,13 +587,16 @@ export class StretchSums {
     return (this.#squares * this.#count) / Math.max(1, this.#count - 1)
   }
 
-  /** Sum of the squares of the stretches' sums. */
-  get squares(): number {
-    // Without stretches that have none.
-    return sum(
-      this.#sums.filter(() => true),
-      (own) => own ** 2,
-    )
+  /** Sums of the squares of the stretches' sums, and of the products of neighbors. */
+  products() {
+    // Stretches without values are holes of the array.
+    const sums = this.#sums.filter(() => true)
+    let [squares, neighbors] = [0, 0]
+    sums.forEach((own, i) => {
+      squares += own ** 2
+      neighbors += own * (sums[i - 1] ?? 0)
+    })
+    return { squares, neighbors }
   }
 }
 
@@ -602,14 +605,22 @@ export interface Wandering {
   readonly kurtosis?: number
 }
 
+/** How long levels last: as flicker noise, slow and quick in equal parts; learned from all stretches; not at all. */
+export type Lasting = 'flicker' | 'learned' | false
+
 /** See `designEffects`. */
 export interface DesignOptions {
-  readonly lasts?: 'flicker' | false
+  readonly lasts?: Lasting
   readonly maxShared?: number
 }
 
 /** A design effect is estimated from at least this many stretches of time in all. */
 const MIN_DF = 4
+/** Prior of the part of a level that neighbors keep, for little drift, and its worth in measures. */
+const PRIOR_KEPT = 0.3
+const PRIOR_MEASURES = 0.5
+/** Levels that keep more are drifts, of which ten stretches do not tell how far they go. */
+const MAX_KEPT = 0.9
 /** Most degrees of freedom of an effect, as a multiple of its own, however many measures moderate it. */
 const MAX_SHARED = 2
 
@@ -619,15 +630,17 @@ const MAX_SHARED = 2
  *
  * All measures share one correlation of values in one stretch of time; each measure's own effect moderates the effect
  * expected from it (`moderatedVariances`). Levels last, so whole periods differ by more than their stretches show. Ten
- * stretches hardly tell how long: levels are taken to drift as flicker noise does, slowly as well as quickly, because
- * the machine warms up, caches fill, neighbors come.
+ * stretches hardly tell how long: by default, levels drift as flicker noise does, slowly as well as quickly, because the
+ * machine warms up, caches fill, neighbors come. Of many measures it can be learned: a first-order autoregression, the
+ * median over measures, weighted by their drift.
  *
  * @param options.lasts duration of levels; default `'flicker'`. Use `false` for differences between periods of the same
  *   time, which drift together
  * @param options.maxShared most degrees of freedom of an effect, as a multiple of its own, however many measures
  *   moderate it; default 2
  *
- * Sources: Kish 1965, "Survey Sampling", §5.4; Smyth 2004 (see `moderatedVariances`).
+ * Sources: Kish 1965, "Survey Sampling", §5.4; Smyth 2004 (see `moderatedVariances`); Kendall 1954, "Note on bias in
+ * the estimation of autocorrelation".
  */
 export function designEffects(
   measures: readonly Wandering[],
@@ -644,7 +657,14 @@ export function designEffects(
   })
   const correlation = neighbors > 0 ? Math.max(0, excess / neighbors) : 0
   const sizes = measures.flatMap(({ periods }) => periods.map(({ size }) => size))
-  const growth = lasts === false ? 1 : flickerGrowth(Math.max(2, ...sizes))
+  const stretches = Math.max(2, ...sizes)
+  const known = measures.filter((_, i) => isKnown[i])
+  const growth =
+    lasts === false
+      ? 1
+      : lasts === 'flicker'
+        ? flickerGrowth(stretches)
+        : learnedGrowth(known, stretches)
   const expected = seen.map(({ perStretch }) => 1 + Math.max(0, perStretch - 1) * correlation)
   const ratios = moderatedVariances(
     seen.map(({ effect }, i) => (isKnown[i] ? effect / (expected[i] as number) : Number.NaN)),
@@ -672,7 +692,7 @@ function seenEffect({ periods, kurtosis = 0 }: Wandering) {
   for (const period of periods) {
     const { size } = period
     independent += period.independent
-    variance += size < 2 ? period.independent : (period.squares * size) / (size - 1)
+    variance += size < 2 ? period.independent : (period.products().squares * size) / (size - 1)
     stretches += size
     df += Math.max(0, size - 1)
     count += period.count
@@ -684,6 +704,59 @@ function seenEffect({ periods, kurtosis = 0 }: Wandering) {
     df: df / (1 + Math.max(0, kurtosis) / (2 * perStretch)),
     perStretch,
   }
+}
+
+/** Returns the ratio of the drift of whole periods to that expected from their stretches, as learned from these. */
+function learnedGrowth(measures: readonly Wandering[], stretches: number): number {
+  const seen = [{ ratio: lasting(PRIOR_KEPT, stretches).seen, weight: PRIOR_MEASURES }]
+  for (const { periods } of measures) {
+    let [own, squares, df] = [0, 0, 0]
+    for (const period of periods) {
+      const unit = period.independent / period.size
+      if (period.size < 3 || !(unit > 0)) continue
+      const products = period.products()
+      const rest = period.size - 1
+      own += products.neighbors / unit + rest / period.size
+      squares += products.squares / unit
+      df += rest
+    }
+    // With little drift, neighbors say little.
+    if (squares > df) seen.push({ ratio: own / (squares - df), weight: 1 - df / squares })
+  }
+  const typical = weightedMedian(seen)
+  let [low, high] = [0, MAX_KEPT]
+  for (let round = 0; round < 50; round++) {
+    const middle = (low + high) / 2
+    if (lasting(middle, stretches).seen < typical) low = middle
+    else high = middle
+  }
+  return lasting((low + high) / 2, stretches).growth
+}
+
+function weightedMedian(all: { readonly ratio: number; readonly weight: number }[]): number {
+  const half = all.reduce((sum, { weight }) => sum + weight, 0) / 2
+  let below = 0
+  for (const { ratio, weight } of all.sort((a, b) => a.ratio - b.ratio)) {
+    below += weight
+    if (below >= half) return ratio
+  }
+  return 0
+}
+
+/** Returns the correlation and the variance of a level of which each stretch keeps a part. */
+function lasting(kept: number, stretches: number): { readonly seen: number; growth: number } {
+  const rows = Array.from(
+    { length: stretches },
+    (_, i) => (1 + kept - kept ** (i + 1) - kept ** (stretches - i)) / (1 - kept),
+  )
+  const all = rows.reduce((sum, row) => sum + row, 0)
+  let neighbors = 0
+  for (let i = 1; i < stretches; i++) {
+    const means = ((rows[i - 1] as number) + (rows[i] as number)) / stretches
+    neighbors += kept - means + all / stretches ** 2
+  }
+  const squares = stretches - all / stretches
+  return { seen: neighbors / squares, growth: ((all / stretches) * (stretches - 1)) / squares }
 }
 
 /**

@@ -7,7 +7,12 @@ import { callName } from '../../flows/node-labels.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { stratifiedFisherP } from '../../stats/fisher-exact.ts'
-import { designEffects, type StretchOptions, StretchSums } from '../../stats/moderated-shifts.ts'
+import {
+  designEffects,
+  type Lasting,
+  type StretchOptions,
+  StretchSums,
+} from '../../stats/moderated-shifts.ts'
 import { differ, equalRows } from '../../stats/weighted-sample.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import {
@@ -452,7 +457,7 @@ const MIN_EXPECTED = 5
 
 export interface CountsOptions extends StretchOptions {
   /** Duration of levels; default `false`: none lasts longer than a stretch. */
-  readonly lasts?: 'flicker' | false
+  readonly lasts?: Lasting
 }
 
 /**

@@ -548,25 +548,22 @@ export function testScenarios(
     values: latencyUs,
     requests: Uint32Array.from(latencyUs.keys()),
   })) as [EvidenceSample, EvidenceSample]
-  const test = (all: readonly (readonly ChoiceCounts[])[], lasts: 'flicker' | false = false) => {
+  const test = (all: readonly (readonly ChoiceCounts[])[]) => {
     const tests = compareChoices(
       all.flat().map((counts) => ({ strata: [counts] })),
       { perRun: BLOCKS, runs: 1, pairs: stretches.pairs },
-      { lasts },
+      { lasts: stretches.pairs === 'time' ? false : 'learned' },
     )
     let at = 0
     return all.map((own) => bonferroni(own.map(() => tests[at++]!.p)))
   }
-  const measured = [
+  const [ofAll, ...ofOthers] = test([
     countTimes(before, after, stretches),
     ...tried.flatMap(({ counts, responseCounts, isOfTime }) => [
       isOfTime ? [] : counts,
       responseCounts,
     ]),
-  ]
-  // Whether anything changed is asked once, of levels that may last; what changed, of many parts of it.
-  const [ofAll] = test(measured, stretches.pairs === 'time' ? false : 'flicker')
-  const [, ...ofOthers] = test(measured)
+  ])
   const ofTime = test(tried.map(({ counts, isOfTime }) => (isOfTime ? counts : [])))
   const ps = tried.map(({ isOfTime }, i) => (isOfTime ? ofTime[i] : ofOthers[2 * i])!)
   // If no limit divides the times, all are the same.
