@@ -619,7 +619,7 @@ const MIN_DF = 4
 /** Prior of the part of a level that neighbors keep, for little drift, and its worth in measures. */
 const PRIOR_KEPT = 0.3
 const PRIOR_MEASURES = 0.5
-/** Levels that keep more are drifts, of which ten stretches do not tell how far they go. */
+/** Levels that keep more are drifts, whose length ten stretches cannot show. */
 const MAX_KEPT = 0.9
 /** Most degrees of freedom of an effect, as a multiple of its own, however many measures moderate it. */
 const MAX_SHARED = 2

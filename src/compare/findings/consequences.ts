@@ -105,7 +105,7 @@ interface Pair {
   readonly draft: Draft
 }
 
-/** What a draft changes, as relations know it. */
+/** Returns the kinds of change that a draft reports: `RELATIONS` goes by them. */
 type Change = 'time' | 'calls' | 'failures' | 'logs'
 
 interface Relation {

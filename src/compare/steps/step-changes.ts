@@ -570,7 +570,7 @@ function fewOf(
 
 /**
  * Returns a shift's contribution to all response times after, with the sign of the typical call's shift. Faster
- * calls count as often as requests waited for them before: now, other calls may end later.
+ * calls count as often as requests waited for them before, because afterwards requests may wait for other calls.
  */
 function contributionOf(
   strata: readonly StepStratum[],

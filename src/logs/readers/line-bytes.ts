@@ -1,6 +1,13 @@
 // Runs once a byte of files of gigabytes: the loops index with `!`.
 
+import { hashMore } from '../../traces/readers/byte-interner.ts'
+
 const MAX_SHORT = 256
+const MAX_KNOWN = 1 << 12
+/** Bytes of a text that say where it is kept. */
+const HASHED = 24
+/** Texts decoded lately, by some of their bytes: most come again and again. */
+const known: string[] = Array.from({ length: MAX_KNOWN }, () => '')
 const NEWLINE = 10
 const MINUS = 45
 const POINT = 46
@@ -41,9 +48,26 @@ export class LineBytes {
   }
 
   text(from: number, to: number): string {
-    const piece = this.bytes.subarray(this.start + from, this.start + to)
-    if (piece.length >= MAX_SHORT) return decoder.decode(piece)
-    return String.fromCharCode.apply(null, piece as unknown as number[])
+    const { bytes } = this
+    const [first, last] = [this.start + from, this.start + to]
+    const length = to - from
+    if (length >= MAX_SHORT) return decoder.decode(bytes.subarray(first, last))
+    let hash = length
+    let at = Math.max(first, last - HASHED)
+    for (; at + 4 <= last; at += 4) hash = hashMore(hash, this.view.getInt32(at))
+    for (; at < last; at++) hash = hashMore(hash, bytes[at]!)
+    const place = (hash ^ (hash >>> 12)) & (MAX_KNOWN - 1)
+    const text = known[place]!
+    if (text.length === length) {
+      let same = 0
+      while (same < length && bytes[first + same] === text.charCodeAt(same)) same++
+      if (same === length) return text
+    }
+    known[place] = String.fromCharCode.apply(
+      null,
+      bytes.subarray(first, last) as unknown as number[],
+    )
+    return known[place]!
   }
 
   has(given: Uint8Array, from: number): boolean {

@@ -37,7 +37,7 @@ import {
   skipAdvice,
   skipText,
 } from './log-sink.ts'
-import { readLogFile } from './read-log-file.ts'
+import { hasFreeText, readLogFile } from './read-log-file.ts'
 
 /** Logs to compare: those of good runs, and those of bad ones; `[]` if there are none. */
 export interface LogsToCompare {
@@ -252,6 +252,9 @@ export async function mineInputs(
   inputs: readonly LogInput[],
   settings: ReadSettings,
 ): Promise<LogTemplates> {
+  const files = inputs.flatMap((input) => input.files)
+  const haveText = await Promise.all(files.map((file) => hasFreeText(file, settings)))
+  if (!haveText.includes(true)) return new LogTemplates([])
   const tree = new DrainTree()
   /** Groups of texts that came lately: most texts come again and again. */
   const known = new Map<string, { count: number }>()

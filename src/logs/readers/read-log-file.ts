@@ -5,7 +5,7 @@ import { CsvRows } from '../../traces/readers/csv-rows.ts'
 import { JsonElements } from '../../traces/readers/json-elements.ts'
 import { isJsonObject, type JsonObject } from '../../traces/readers/json-values.ts'
 import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
-import { closeChunks, type OpenableSource } from '../../traces/trace-source.ts'
+import { closeChunks, type OpenableSource, openSource } from '../../traces/trace-source.ts'
 import { roleOf } from './field-roles.ts'
 import { endOfLine, LineBytes } from './line-bytes.ts'
 import { BEGINS_WITH_PAIR, LineReader } from './line-reader.ts'
@@ -48,6 +48,25 @@ export async function readLogFile(
   else if (format === 'json' || format === 'otlp') await readJsonRecords(file, reader)
   else await readLines(file, (text, line) => reader.line(text, line), reader)
   reader.end()
+}
+
+/** Whether a file has free text, by its beginning. */
+export async function hasFreeText(
+  source: OpenableSource,
+  settings: ReadSettings,
+): Promise<boolean> {
+  const { head, chunks } = await source.open(() => {})
+  await closeChunks(chunks)
+  const text = new TextDecoder().decode(head)
+  const format = settings.format === 'auto' ? recognizeLogFormat(text, settings) : settings.format
+  if (format === 'text' || format === 'log4j') return true
+  let found = false
+  const sink = onlyMessages(({ isText }) => {
+    found ||= isText
+  })
+  const beginning = await openSource({ name: source.name, bytes: head })
+  await readLogFile(beginning, { settings, sink, isRequired: false })
+  return found
 }
 
 const LINES = 50
