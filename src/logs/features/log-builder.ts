@@ -393,7 +393,7 @@ export class OpenInstance {
   #waits(waitCode: (event: number) => number): Coded {
     const messages = present(this.#events).flatMap(([event, { times, stride }]) => {
       const code = waitCode(event)
-      return code < 0 ? [] : times.map((timeUs) => [timeUs, code, stride] as const)
+      return code < 0 ? [] : Array.from(times, (timeUs) => [timeUs, code, stride] as const)
     })
     if (messages.some(([, , stride]) => stride > 1)) return []
     messages.sort(([one, code], [other, otherCode]) => one - other || code - otherCode)
@@ -422,9 +422,10 @@ export const MAX_KEPT = 65_536
  * every second is kept, and so on.
  */
 class Series {
-  times: number[] = []
-  /** Value of each kept message of a state, parallel to `times`. */
-  values: number[] = []
+  #times = new Float64Array(4)
+  /** Value of each kept message of a state. */
+  #values = new Float64Array()
+  #kept = 0
   stride = 1
   count = 0
   first = Number.POSITIVE_INFINITY
@@ -435,18 +436,35 @@ class Series {
   #origin = Number.NaN
   #sum = 0
 
+  get times(): Float64Array {
+    return this.#times.subarray(0, this.#kept)
+  }
+
+  get values(): Float64Array {
+    return this.#values.subarray(0, this.#kept)
+  }
+
   add(timeUs: number, value?: number): void {
     if (value !== undefined) this.#addValue(timeUs, value)
     if (timeUs > this.last) this.last = timeUs
     if (timeUs < this.first) this.first = timeUs
     if ((this.count++ & (this.stride - 1)) !== 0) return
-    if (this.times.length === MAX_KEPT) {
-      this.times = this.times.filter((_, i) => i % 2 === 0)
-      this.values = this.values.filter((_, i) => i % 2 === 0)
-      this.stride *= 2
+    if (this.#kept === MAX_KEPT) this.#keepHalf()
+    if (this.#kept === this.#times.length) this.#times = grown(this.#times, 2 * this.#kept)
+    this.#times[this.#kept] = timeUs
+    if (value !== undefined) {
+      if (this.#kept >= this.#values.length) this.#values = grown(this.#values, this.#times.length)
+      this.#values[this.#kept] = value
     }
-    this.times.push(timeUs)
-    if (value !== undefined) this.values.push(value)
+    this.#kept++
+  }
+
+  #keepHalf(): void {
+    for (const all of [this.#times, this.#values]) {
+      for (let i = 0; 2 * i < all.length; i++) all[i] = all[2 * i]!
+    }
+    this.#kept = MAX_KEPT / 2
+    this.stride *= 2
   }
 
   #addValue(timeUs: number, value: number): void {
@@ -461,6 +479,12 @@ class Series {
   get mean(): number {
     return this.#origin + this.#sum / this.count
   }
+}
+
+function grown(values: Float64Array, length: number): Float64Array<ArrayBuffer> {
+  const longer = new Float64Array(length)
+  longer.set(values)
+  return longer
 }
 
 type Run = Readonly<Record<'startUs' | 'runTimeUs', number>>
