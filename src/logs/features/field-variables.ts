@@ -54,6 +54,14 @@ interface Moment {
   readonly timeUs: number
 }
 
+interface Fields {
+  readonly keys: readonly string[]
+  readonly valueAt: (i: number) => LogField[1]
+}
+
+/** A column for each field of a message; none for fields beyond the 200 that an event may have. */
+export type FieldColumns = readonly (Column | undefined)[]
+
 /**
  * Makes variables of the fields of messages. A number is a state `event.field`. A text of few values, or a number that
  * is a code, is a facet of its event: `event · field=value` is an event of its own. Leaves out and lists ids, times,
@@ -72,19 +80,22 @@ export class FieldVariables {
     return getOrInsert(this.#events, event, () => ({ event, messages: 0, columns: new Map() }))
   }
 
-  take(
-    own: EventFields,
-    keys: readonly string[],
-    message: Moment & { readonly valueAt: (i: number) => LogField[1] },
-  ): void {
-    own.messages++
-    for (let i = 0; i < keys.length; i++) {
-      const key = keys[i] as string
-      if (own.columns.size === MAX_FIELDS && !own.columns.has(key)) continue
-      const column = getOrInsert(own.columns, key, () => {
+  /** Returns the columns of fields of a message, in its order. */
+  columnsOf({ event, columns }: EventFields, { keys, valueAt }: Fields): FieldColumns {
+    return keys.map((key, i) => {
+      if (columns.size === MAX_FIELDS && !columns.has(key)) return undefined
+      return getOrInsert(columns, key, () => {
         const run = getOrInsert(this.#runs, key, () => new FieldRun())
-        return newColumn(own.event, [key, message.valueAt(i)], run)
+        return newColumn(event, [key, valueAt(i)], run)
       })
+    })
+  }
+
+  take(own: EventFields, columns: FieldColumns, message: Moment & Fields): void {
+    own.messages++
+    for (let i = 0; i < columns.length; i++) {
+      const column = columns[i]
+      if (column === undefined) continue
       column.known++
       if (column.isLeftOut) continue
       if (column.run.varies && column.values === null && column.stateCode < 0) column.run.messages++

@@ -491,7 +491,7 @@ type Run = Readonly<Record<'startUs' | 'runTimeUs', number>>
 
 /** Returns the numbers of one event in one instance, in the order of `COLUMNS`. */
 function eventFeatures(series: Series, { startUs, runTimeUs }: Run): number[] {
-  const times = Float64Array.from(series.times).sort()
+  const times = series.times.slice().sort()
   const median = quantile(times, 0.5)
   const absolute = [series.first, median, series.last].map((timeUs) => timeUs - startUs)
   const shares = absolute.map((timeUs) => timeUs / runTimeUs)
@@ -519,9 +519,9 @@ const SNAPSHOTS = [0.25, 0.5, 0.75]
 function stateFeatures(series: Series, { startUs, runTimeUs }: Run, holds: boolean): number[] {
   const { minimum, mean, maximum, final, count } = series
   // Stable: of messages at one time the last one logged is the one that holds.
-  const order = ascendingOrder(Float64Array.from(series.times))
+  const order = ascendingOrder(series.times.slice())
   const [times, values] = [series.times, series.values].map((all) =>
-    Float64Array.from(order, (i) => all[i]!),
+    new Float64Array(order).map((i) => all[i]!),
   ) as [Float64Array, Float64Array]
   const snapshots = SNAPSHOTS.map((share) => {
     if (!holds) return Number.NaN

@@ -70,10 +70,15 @@ export class LineBytes {
     return known[place]!
   }
 
-  has(given: Uint8Array, from: number): boolean {
-    let same = 0
-    while (same < given.length && this.bytes[this.start + from + same] === given[same]) same++
-    return same === given.length
+  has(given: DataView, from: number): boolean {
+    const first = this.start + from
+    const { byteLength } = given
+    let at = 0
+    for (; at + 4 <= byteLength; at += 4) {
+      if (this.view.getInt32(first + at) !== given.getInt32(at)) return false
+    }
+    for (; at < byteLength; at++) if (this.bytes[first + at] !== given.getUint8(at)) return false
+    return true
   }
 
   number(from: number, to: number): number {

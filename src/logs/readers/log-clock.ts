@@ -77,8 +77,8 @@ export class LogClock {
   /** Works as `text`, for a time on a line. If it lies in the same second as the last, only the fraction is read. */
   onLine(line: LineBytes, from: number, to: number): number {
     const { head, tail, us } = this.#second
-    const first = from + head.length
-    const last = to - tail.length
+    const first = from + head.byteLength
+    const last = to - tail.byteLength
     if (first > from && first < last && line.has(head, from) && line.has(tail, last)) {
       const fractionUs = line.number(first, last) * (FRACTION_US[last - first] ?? Number.NaN)
       if (fractionUs >= 0) return us + fractionUs
@@ -123,8 +123,8 @@ class Rollover {
   }
 }
 
-function bytesOf(ascii: string): Uint8Array<ArrayBufferLike> {
-  return Uint8Array.from(ascii, (char) => char.charCodeAt(0))
+function bytesOf(ascii: string): DataView {
+  return new DataView(Uint8Array.from(ascii, (char) => char.charCodeAt(0)).buffer)
 }
 
 /** Microseconds of a digit at the end of a fraction, by its length. */

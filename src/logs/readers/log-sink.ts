@@ -1,7 +1,12 @@
 import { describePlace, type OptionAdvice } from '../../core/errors.ts'
 import { memoized } from '../../core/remembered.ts'
 import { grouped } from '../../core/words.ts'
-import type { EventFields, FieldVariables, LogField } from '../features/field-variables.ts'
+import type {
+  EventFields,
+  FieldColumns,
+  FieldVariables,
+  LogField,
+} from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass, SkippedLines } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
@@ -101,6 +106,8 @@ interface Kind {
   readonly fields: EventFields
   /** States of the masks of the text, −1 for those without. */
   readonly states: readonly number[]
+  /** Columns of the fields of its messages, in their order, once it has taken one. */
+  columns?: FieldColumns
 }
 
 interface Message extends Pick<LogRecord, 'timeUs' | 'value' | 'level'> {
@@ -112,9 +119,12 @@ interface Message extends Pick<LogRecord, 'timeUs' | 'value' | 'level'> {
 
 export class LogWriter implements LogSink {
   readonly #options: WriterOptions
+  readonly #instanceCode: (id: string) => number
 
   constructor(options: WriterOptions) {
     this.#options = options
+    const { builder, logClass } = options
+    this.#instanceCode = memoized((id) => builder.instanceCode(logClass, id))
   }
 
   /** Returns the function that takes messages of a plan: names are looked up now, not for each message. */
@@ -132,17 +142,27 @@ export class LogWriter implements LogSink {
     const isOfPath = pathInstance >= 0 || record.instance === undefined
     const keys = record.fields.map(([key]) => key)
     let current: LineBytes
-    const valueAt = (i: number) => valueIn(current, plan.fields[i] as Said)
-    const numberAt = (i: number) => {
-      const [from, to] = free[i] as Span
-      return current.number(start + from, start + to)
+    // One object for all messages of the plan: nobody keeps it.
+    const message = {
+      instance: pathInstance,
+      timeUs: 0,
+      value: undefined as number | undefined,
+      level: record.level,
+      keys,
+      valueAt: (i: number) => valueIn(current, plan.fields[i] as Said),
+      numberAt(i: number) {
+        const [from, to] = free[i] as Span
+        return current.number(start + from, start + to)
+      },
     }
     return (line, timeUs, value) => {
-      const instance = isOfPath ? pathInstance : this.#instanceCode(String(valueIn(line, whose)))
+      if (!isOfPath) message.instance = this.#instanceCode(String(valueIn(line, whose)))
       const own = isOneName ? kind : kindOf(String(valueIn(line, said)))
       current = line
-      if (own === undefined || instance < 0) this.record(recordOf(plan, line, { timeUs, value }))
-      else this.#put(own, { instance, timeUs, value, level: record.level, keys, valueAt, numberAt })
+      message.timeUs = timeUs
+      message.value = value
+      if (own !== undefined && message.instance >= 0) this.#put(own, message)
+      else this.record(recordOf(plan, line, { timeUs, value }))
     }
   }
 
@@ -184,7 +204,9 @@ export class LogWriter implements LogSink {
       const code = kind.states[i] as number
       if (code >= 0) builder.state(instance, code, timeUs, numberAt(i))
     }
-    if (keys.length > 0) fields.take(kind.fields, keys, message)
+    if (keys.length === 0) return
+    kind.columns ??= fields.columnsOf(kind.fields, message)
+    fields.take(kind.fields, kind.columns, message)
   }
 
   /** Returns the variables that messages of a kind belong to; undefined for text that no template has. */
@@ -212,9 +234,5 @@ export class LogWriter implements LogSink {
     const whose = pathInstance >= 0 ? id : record.instance
     if (whose === undefined) return -1
     return divided?.instanceOf(whose, logClass, record) ?? this.#instanceCode(whose)
-  }
-
-  #instanceCode(id: string): number {
-    return this.#options.builder.instanceCode(this.#options.logClass, id)
   }
 }

@@ -34,20 +34,28 @@ export async function fileBytes(path: string): Promise<number> {
   return found?.isFile() === true ? found.size : 0
 }
 
-/** Reads a file in pieces, each good until the next: one buffer, as new ones would take as long. */
+/** Reads a file in pieces, each good until the next. While one is in use, the next is read into a second buffer. */
 export async function* fileChunks(path: string | URL): AsyncGenerator<Uint8Array> {
   const failed = (error: unknown) => {
     throw new FlowdeltaError(`${path} cannot be read (${codeOf(error)}). Check the file.`)
   }
   const file = await open(path).catch(failed)
-  const buffer = new Uint8Array(CHUNK_BYTES)
+  const read = (buffer: Uint8Array) => file.read(buffer, 0, buffer.length).catch(failed)
+  let current = new Uint8Array(CHUNK_BYTES)
+  let other = new Uint8Array(CHUNK_BYTES)
+  let reading = read(current)
   try {
     for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, buffer.length).catch(failed)
+      const { bytesRead } = await reading
       if (bytesRead === 0) return
-      yield buffer.subarray(0, bytesRead)
+      reading = read(other)
+      // An error is thrown when the piece is asked for.
+      reading.catch(() => {})
+      yield current.subarray(0, bytesRead)
+      ;[current, other] = [other, current]
     }
   } finally {
+    await reading.catch(() => {})
     await file.close()
   }
 }
