@@ -1,4 +1,4 @@
-import { ascending, greatest, group, sum } from 'd3-array'
+import { ascending, greatest, group, sort, sum } from 'd3-array'
 import { defineOptions, type OptionsOf, oneOf, readOptions, share } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
@@ -242,30 +242,30 @@ export class Attention extends columnarStage<{
 
 /** Returns the spanning tree of a graph, depth first; what adds more to the score comes first. */
 export function attentionTree({ metric, nodes, edges }: AttentionGraph) {
+  const rank = new Map(nodes.map(({ name }, at) => [name, at]))
   const links = edges
     .filter(({ inTree }) => inTree)
     .flatMap((edge) => [
       { edge, end: edge.from, other: edge.to },
       { edge, end: edge.to, other: edge.from },
     ])
-  const linksOf = group(links, ({ end }) => end)
-  const rank = new Map(nodes.map(({ name }, at) => [name, at]))
-  const depth = new Map([[metric, 0]])
+  const linksOf = group(
+    sort(links, ({ other }) => rank.get(other)),
+    ({ end }) => end,
+  )
+  // Names in the order in which they are reached.
+  const depth = new Map<string, number>()
   const parentEdge = new Map<string, AttentionEdge>()
   const parentOf = new Map<string, string>()
-  const order: string[] = []
-  const pending = [metric]
-  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    order.push(name)
-    const below = (linksOf.get(name) ?? [])
-      .filter(({ other }) => !depth.has(other))
-      .sort((a, b) => Number(rank.get(a.other)) - Number(rank.get(b.other)))
-    for (const { edge, other } of below) {
-      depth.set(other, Number(depth.get(name)) + 1)
+  const reach = (name: string, level: number) => {
+    depth.set(name, level)
+    for (const { edge, other } of linksOf.get(name) ?? []) {
+      if (depth.has(other)) continue
       parentEdge.set(other, edge)
       parentOf.set(other, name)
+      reach(other, level + 1)
     }
-    pending.push(...below.map(({ other }) => other).reverse())
   }
-  return { order, depth, parentEdge, parentOf }
+  reach(metric, 0)
+  return { order: [...depth.keys()], depth, parentEdge, parentOf }
 }

@@ -22,6 +22,7 @@ import {
   type LogClass,
   type LogSet,
   membersOf,
+  picked,
   VARIABLE_KINDS,
   type VariableKind,
 } from '../features/log-set.ts'
@@ -461,10 +462,6 @@ function selectVariables(
   const most = sort(able, (a, b) => descending(a.t, b.t)).slice(0, mostVariables)
   const chosen = most.map(({ variable }) => variable).sort((a, b) => a - b)
   return { chosen, leftOut: able.length - chosen.length }
-}
-
-function picked(values: Float64Array, members: Members): Float64Array {
-  return Float64Array.from(members, (instance) => Number(values[instance]))
 }
 
 function explainedShare(

@@ -1,6 +1,5 @@
 import { ascending, descending, greatest, index, max, median, quantile, sum } from 'd3-array'
 import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
-import { memoized, remembered } from '../../core/remembered.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
@@ -14,6 +13,7 @@ import {
   type LogClass,
   type LogSet,
   membersOf,
+  picked,
   VARIABLE_KINDS,
   type VariableFeatures,
   type VariableKind,
@@ -50,8 +50,6 @@ type Tester = ReturnType<typeof tester>
 /** Returns the test of a feature, whose q and significance are open: those need all tests. */
 function tester(logs: LogSet, weights: Float64Array | undefined) {
   const { before, after } = membersOf(logs, weights)
-  const picked = (values: Float64Array, members: readonly number[]) =>
-    Float64Array.from(members, (instance) => Number(values[instance]))
   const weighted = weights && {
     beforeWeights: picked(weights, before),
     afterWeights: picked(weights, after),
@@ -170,14 +168,6 @@ function place({ presence: { onlyIn } }: VariableDivergence): number {
   return onlyIn === 'after' ? 0 : onlyIn === 'before' ? 1 : 2
 }
 
-/** Most variables are in a single instance, so few tests differ: results are kept. */
-const presenceTests = remembered(({ counts }: LogSet) =>
-  memoized((instances: string) => {
-    const [before = 0, after = 0] = instances.split(' ').map(Number)
-    return fisherExact(before, counts.before, after, counts.after).p
-  }),
-)
-
 type Presence = Readonly<ReturnType<typeof presenceOf>>
 
 function presenceOf(logs: LogSet, features: VariableFeatures, variable: number) {
@@ -197,7 +187,7 @@ function presenceOf(logs: LogSet, features: VariableFeatures, variable: number) 
     beforeMessages: messages(before),
     afterMessages: messages(after),
     /** Fisher's exact test of whether a class has it in more of its instances, two-sided; uncorrected. */
-    p: presenceTests(logs)(`${before.length} ${after.length}`),
+    p: fisherExact(before.length, counts.before, after.length, counts.after).p,
     /** How well it separates the classes: the squared correlation of having it and being of a class. */
     separation: spread === 0 ? 0 : excess ** 2 / spread,
     onlyIn: before.length > 0 === after.length > 0 ? null : onlyIn,

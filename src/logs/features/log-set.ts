@@ -165,6 +165,11 @@ export function membersOf({ instances, classOf }: LogSet, having?: ArrayLike<num
   return { before: of(BEFORE), after: of(AFTER) } as const
 }
 
+/** Returns the values of some instances, in their order. */
+export function picked(values: Float64Array, members: readonly number[]): Float64Array {
+  return Float64Array.from(members, (instance) => Number(values[instance]))
+}
+
 /** Features of one variable in one instance, in the order of the columns. */
 export interface FeatureRow {
   readonly instance: number

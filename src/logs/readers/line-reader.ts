@@ -156,7 +156,7 @@ export class LineReader {
   #replay(plan: LinePlan, line: LineBytes): boolean {
     const { sink } = this.#options
     const stream = this.#streamOf(plan.stream)
-    if (stream.head !== '' || stream.partial !== '' || stream.stack.isOpen) return false
+    if (stream.head !== '' || stream.partial !== '' || stream.stack.open !== undefined) return false
     const timeUs = sink.isTimeless === true ? 0 : this.#timeIn(line, plan)
     const value = plan.record.value === undefined ? undefined : Number(valueIn(line, plan.value))
     if (Number.isNaN(timeUs) || Number.isNaN(value)) return false
@@ -218,7 +218,7 @@ export class LineReader {
       const lines = text ? text.trimEnd().split('\n') : []
       for (const one of lines) this.#threw(stream, line, stack.follow(one).thrown)
     }
-    stack.close()
+    stack.open = undefined
     if (thrownType !== undefined && !stack.knows(thrownType)) {
       const [message = ''] = thrownMessage.split('\n', 1)
       this.#threw(stream, line, stack.add({ className: thrownType, message }))

@@ -63,9 +63,7 @@ export class LogClock {
       if (Number.isNaN(this.#usPerUnit) && UPTIME.test(trimmed)) this.#usPerUnit = 1e6
       return this.number(Number(trimmed))
     }
-    const fields = this.#pattern.read(trimmed)
-    if (fields !== undefined) return this.#usOf(fields)
-    for (const pattern of this.#patterns) {
+    for (const pattern of [this.#pattern, ...this.#patterns]) {
       const found = pattern.read(trimmed)
       if (found === undefined) continue
       this.#pattern = pattern

@@ -1,7 +1,7 @@
 import { TraceFormatError } from '../../core/errors.ts'
 import { beginning } from '../../core/words.ts'
 import { QualityLog } from '../../traces/quality.ts'
-import { CsvRows } from '../../traces/readers/csv-rows.ts'
+import { delimiterOf, readCsvRecords } from '../../traces/readers/csv-rows.ts'
 import { JsonElements } from '../../traces/readers/json-elements.ts'
 import { isJsonObject, type JsonObject } from '../../traces/readers/json-values.ts'
 import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
@@ -87,7 +87,7 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
     }
   }
   if (most((line) => parsedObject(line) !== undefined)) return 'jsonl'
-  const columns = columnNames(header.split(delimiterOf(header)))
+  const columns = header.split(delimiterOf(text, 2) ?? ',').map(nameOf)
   const has = (wanted: 'time' | 'name') => hasColumn(columns, wanted, settings)
   // If a named column is missing, the error should say that, rather than another format's problem.
   const isNamed = settings.time !== null || settings.name !== null
@@ -181,51 +181,35 @@ function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
   return whole
 }
 
-const DELIMITERS = [',', ';', '\t']
-
-export function delimiterOf(header: string): string {
-  const columns = (delimiter: string) => header.split(delimiter).length
-  return DELIMITERS.reduce((best, next) => (columns(next) > columns(best) ? next : best))
+/** Returns the name of a column, without the zone that Azure puts behind `TimeGenerated [UTC]`. */
+function nameOf(field: string): string {
+  return field
+    .replace(/^"|"$/g, '')
+    .replace(/ \[\w+\]$/, '')
+    .trim()
 }
 
 /** @throws TraceFormatError for a row that does not end */
-export async function readCsvLog(
+async function readCsvLog(
   { sink, name, chunks }: LogFile,
   reader: LineReader,
   head: string,
 ): Promise<void> {
-  const delimiter = delimiterOf(head.split('\n', 1)[0] ?? '')
-  let header: readonly string[] | undefined
   let last = 0
-  const rows = new CsvRows(delimiter, (fields, line) => {
-    last = line
-    if (header === undefined) {
-      header = columnNames(fields)
-      return
-    }
-    const text = () => fields.join(delimiter)
-    if (fields.length !== header.length) sink.skip(SKIPPED.broken, line, text())
-    else {
-      reader.object(Object.fromEntries(header.map((key, i) => [key, fields[i]])), { line, text })
-    }
+  await readCsvRecords(chunks, {
+    file: name,
+    delimiter: delimiterOf(head, 2) ?? ',',
+    nameOf,
+    onRecord: (record, line) => {
+      last = line
+      reader.object(record, { line, text: () => Object.values(record).join() })
+    },
+    onBadRow: (_, message, line) => {
+      last = line
+      sink.skip(SKIPPED.broken, line, message)
+    },
   })
-  for await (const chunk of chunks) {
-    const endless = rows.push(chunk)
-    if (endless === undefined) continue
-    throw new TraceFormatError(
-      'A row is longer than 16 MB',
-      { file: name, line: endless },
-      'Close the quoted field in it',
-    )
-  }
-  const open = rows.end()
-  if (open !== undefined) sink.skip(SKIPPED.broken, open, 'the file ends within a quoted field')
-  sink.countLines(Math.max(last, open ?? 0))
-}
-
-/** Returns the names of columns, without the zone that Azure puts behind `TimeGenerated [UTC]`. */
-export function columnNames(fields: readonly string[]): readonly string[] {
-  return fields.map((field) => field.replace(/^\uFEFF|"| \[\w+\]"?$/g, '').trim())
+  sink.countLines(last)
 }
 
 export function hasColumn(

@@ -38,13 +38,14 @@ const PHRASES =
 
 export class StackFollower {
   #before = ''
-  #open: 'Python' | 'Go' | undefined
+  /** Whose stack trace goes on with the next line. */
+  open: 'Python' | 'Go' | undefined
   readonly #known = new Set<string>()
 
   begin(text: string): readonly Thrown[] {
     const mentioned = lastMentioned(text)
     this.#known.clear()
-    this.close()
+    this.open = undefined
     this.#before = mentioned.length === 0 ? text : ''
     return this.add(...mentioned)
   }
@@ -62,41 +63,33 @@ export class StackFollower {
     const candidate = (among: readonly RegExp[]) =>
       [firstOf(among, this.#before)].filter((one) => one !== undefined)
     if (TRACEBACK.test(line)) {
-      this.#open = 'Python'
+      this.open = 'Python'
       return { isStack: true }
     }
     if (FRAME.test(line)) return this.#found(candidate(CANDIDATES).filter(isType))
-    if (this.#open === 'Python' && !isIndented) {
-      this.#open = undefined
+    if (this.open === 'Python' && !isIndented) {
+      this.open = undefined
       const named = firstOf([PYTHON], line)
       if (named !== undefined) return this.#found([named])
     }
     const named = thrownAtStart(line)
     if (named !== undefined) {
-      if (/^(?:panic|fatal error)$/.test(named.className)) this.#open = 'Go'
+      if (/^(?:panic|fatal error)$/.test(named.className)) this.open = 'Go'
       // .NET tells of inner exceptions before the frames of the outer one.
       return this.#found(
         line.includes('--->') ? [...candidate(CANDIDATES.slice(0, 1)), named] : [named],
       )
     }
-    const isStack = PHRASES.test(line) || (this.#open === 'Go' && GO_FRAME.test(line))
-    if (isIndented) return { isStack: isStack || this.isOpen }
+    const isStack = PHRASES.test(line) || (this.open === 'Go' && GO_FRAME.test(line))
+    if (isIndented) return { isStack: isStack || this.open !== undefined }
     this.#before = line
     return { isStack }
   }
 
-  close(): void {
-    this.#open = undefined
-  }
-
-  get isOpen(): boolean {
-    return this.#open !== undefined
-  }
-
   continues(line: string, isWhole: boolean): boolean {
-    if (this.#open === 'Python' || /^\s/.test(line) || TRACEBACK.test(line) || PHRASES.test(line))
+    if (this.open === 'Python' || /^\s/.test(line) || TRACEBACK.test(line) || PHRASES.test(line))
       return true
-    if (this.#open === 'Go' && GO_FRAME.test(line)) return true
+    if (this.open === 'Go' && GO_FRAME.test(line)) return true
     return isWhole && thrownAtStart(line) !== undefined
   }
 

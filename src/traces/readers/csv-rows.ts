@@ -1,5 +1,5 @@
 import { TraceFormatError } from '../../core/errors.ts'
-import { type QualityLog, TRUNCATED_FILE } from '../quality.ts'
+import { TRUNCATED_FILE } from '../quality.ts'
 
 /** Characters. A quote that is never closed must not swallow a whole file. */
 const MAX_ROW = 1 << 24
@@ -95,38 +95,33 @@ export class CsvRows {
 interface CsvReading {
   readonly file: string
   readonly delimiter: string
-  readonly quality: QualityLog
-  readonly onHeader: (names: readonly string[]) => void
+  /** Name of the column with a header field; by default the field itself. */
+  readonly nameOf?: (field: string) => string
+  readonly onHeader?: (names: readonly string[]) => void
   readonly onRecord: (record: { readonly [name: string]: string }, line: number) => void
+  /** Takes why a row is no record: its length, or the end of the file within it. */
+  readonly onBadRow: (code: string, message: string, line: number) => void
 }
 
-/** Reads a table as records; notes rows of another length, throws for an empty file or an endless row. */
+/** Reads a table as records; throws for an empty file or an endless row. */
 export async function readCsvRecords(
-  chunks: AsyncIterable<Uint8Array>,
-  { file, delimiter, quality, onHeader, onRecord }: CsvReading,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  { file, delimiter, nameOf = (field) => field, onHeader, onRecord, onBadRow }: CsvReading,
 ): Promise<void> {
   let names: readonly string[] | undefined
-  const noteRow = (code: string, message: string, line: number) =>
-    quality.skip({
-      code,
-      effect: 'span skipped',
-      place: { file, line },
-      message,
-      next: 'Correct the row, or load without `strict` to leave it out',
-    })
   const rows = new CsvRows(delimiter, (fields, line, isOpen) => {
     if (names === undefined) {
-      names = fields.map((name) => name.replace(/^\uFEFF/, '').trim())
-      onHeader(names)
+      names = fields.map((field) => nameOf(field.replace(/^\uFEFF/, '').trim()))
+      onHeader?.(names)
     } else if (fields.length === names.length) {
       const record: { [name: string]: string } = {}
       for (let i = 0; i < names.length; i++) record[names[i] as string] ??= fields[i] as string
       onRecord(record, line)
     } else if (isOpen && fields.length < names.length) {
-      noteRow(TRUNCATED_FILE, 'The file ends within a row', line)
+      onBadRow(TRUNCATED_FILE, 'The file ends within a row', line)
     } else {
       const message = `A row has ${fields.length} fields where the header has ${names.length}`
-      noteRow('bad-row', message, line)
+      onBadRow('bad-row', message, line)
     }
   })
   for await (const chunk of chunks) {
@@ -136,7 +131,7 @@ export async function readCsvRecords(
     throw new TraceFormatError(problem, { file, line }, 'Look for a quote that is not closed')
   }
   const open = rows.end()
-  if (open !== undefined) noteRow(TRUNCATED_FILE, 'The file ends within a quoted field', open)
+  if (open !== undefined) onBadRow(TRUNCATED_FILE, 'The file ends within a quoted field', open)
   if (names !== undefined) return
   const problem = 'The file is empty: it has no header line'
   throw new TraceFormatError(problem, { file }, 'Copy or download it again')
@@ -144,13 +139,13 @@ export async function readCsvRecords(
 
 const COLUMN_NAME = /^\s*"?[@\w][\w .@/[\]():$-]{0,60}"?\s*$/
 
-/** Returns the separator of the names in a header line, if there is one. */
-export function delimiterOf(head: string): string | undefined {
+/** Returns the separator of the names in a header line, if there is one between `least` names or more. */
+export function delimiterOf(head: string, least = 3): string | undefined {
   const line = /^\uFEFF?([^\r\n]*)/.exec(head)?.[1] ?? ''
   const second = /^\uFEFF?[^\r\n]*\r?\n([^\r\n]*)/.exec(head)?.[1] ?? ''
   return [',', '\t', ';', '|'].find((delimiter) => {
     const names = line.split(delimiter)
     const isFollowed = second === '' || second.includes(delimiter) || second.includes('"')
-    return names.length > 2 && isFollowed && names.every((name) => COLUMN_NAME.test(name))
+    return names.length >= least && isFollowed && names.every((name) => COLUMN_NAME.test(name))
   })
 }

@@ -100,9 +100,16 @@ export function spansReader(how: SpanReading = {}): TraceReader {
         await readCsvRecords(all, {
           file,
           delimiter: delimiterOf(text) ?? ',',
-          quality: sink.quality,
           onHeader: (names) => records.requireColumns(names),
           onRecord: (record, line) => records.take(record, line),
+          onBadRow: (code, message, line) =>
+            sink.quality.skip({
+              code,
+              effect: 'span skipped',
+              place: { file, line },
+              message,
+              next: 'Correct the row, or load without `strict` to leave it out',
+            }),
         })
       } else {
         await readJsonElements(isJson(text) ? all : consoleJson(all), {
