@@ -1,6 +1,6 @@
 import { TraceFormatError } from '../../core/errors.ts'
 import { type QualityLog, TRUNCATED_FILE } from '../quality.ts'
-import { isJsonObject, type JsonObject, parsedJson } from './json-values.ts'
+import { isJsonObject, type JsonObject, parsedJson, withNanosAsText } from './json-values.ts'
 import { isZstd } from './zstd.ts'
 
 type Kind = 'text' | 'hex' | 'integer' | 'boolean' | 'nanos' | 'double'
@@ -75,15 +75,8 @@ function isRequest(bytes: Uint8Array): boolean {
 /** Reads messages as `JSON.parse` would give them; a cut one is noted. Throws for damage. */
 export async function* otlpMessages(
   chunks: AsyncIterable<Uint8Array>,
-  {
-    file,
-    quality,
-    prepare,
-  }: {
-    readonly file: string
-    readonly quality: QualityLog
-    readonly prepare: (json: string) => string
-  },
+  file: string,
+  quality: QualityLog,
 ): AsyncGenerator<JsonObject> {
   let rest = new Uint8Array()
   let number = 0
@@ -100,7 +93,7 @@ export async function* otlpMessages(
       const content = await unpacked(bytes.subarray(at + 4, end), file, number)
       at = end
       if (content[0] === 0x7b) {
-        const value = parsedJson(prepare(new TextDecoder().decode(content)))
+        const value = parsedJson(withNanosAsText(new TextDecoder().decode(content)))
         if (!isJsonObject(value)) throw damaged(file, number, 'is not JSON, or is cut')
         yield value
       } else yield decoded(content, file, number)
