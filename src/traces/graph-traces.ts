@@ -7,8 +7,11 @@ import { finishColumns, growingColumns } from './growing-columns.ts'
 import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog, Selected } from './quality.ts'
 import { builtIn, type Subject } from './selection/condition.ts'
-import type { Reader, Recorded } from './selection/condition-tests.ts'
-import { columnarTraces } from './selection/selectable-traces.ts'
+import {
+  columnarTraces,
+  type Reader,
+  type SelectableTraces,
+} from './selection/selectable-traces.ts'
 import { ShapeGraph, ShapeTable } from './shape-table.ts'
 
 /** Columns of traces that were recorded as trace-point graphs, one row a trace. */
@@ -82,7 +85,7 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
   }
 
   /** Part of `where`. */
-  names(): ReturnType<Recorded['names']> {
+  names(): ReturnType<SelectableTraces['names']> {
     const own = this.attributes?.keys.values ?? []
     return {
       attributes: ['operation', 'host', 'duration', 'time', ...own],

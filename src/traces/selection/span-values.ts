@@ -7,7 +7,7 @@ import { logsWithin, pickLogs } from '../log-records.ts'
 import { readOutcomes } from '../outcomes.ts'
 import { NO_PARENT, type SpanTraceColumns } from '../span-columns.ts'
 import { ANY_SERVICE, type BuiltIn, builtIn, type Subject } from './condition.ts'
-import type { Reader } from './condition-tests.ts'
+import type { Reader } from './selectable-traces.ts'
 
 type SpanReader = (span: number) => AttributeValue | undefined
 
