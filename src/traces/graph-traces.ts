@@ -3,7 +3,7 @@ import { type StageTable, stageTable } from '../core/stage.ts'
 import { type Attributes, AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { entriesWithin } from './group-rows.ts'
-import { finishColumns, growingColumns } from './growing-columns.ts'
+import { finishColumns, gather, growingColumns } from './growing-columns.ts'
 import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog, Selected } from './quality.ts'
 import { builtIn, type Subject } from './selection/condition.ts'
@@ -107,10 +107,10 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
       labels,
       latencyOffsets: offsets,
       ids: Array.from(chosen, (trace) => ids[trace] ?? ''),
-      startUs: Float64Array.from(chosen, (trace) => this.startUs[trace] ?? Number.NaN),
-      responseTimeUs: Float64Array.from(chosen, (trace) => this.responseTimeUs[trace] ?? 0),
-      shapeOf: chosen.map((trace) => this.shapeOf[trace] ?? 0),
-      latencyUs: Float64Array.from(entries, (entry) => latencyUs[entry] ?? Number.NaN),
+      startUs: gather(this.startUs, chosen),
+      responseTimeUs: gather(this.responseTimeUs, chosen),
+      shapeOf: gather(this.shapeOf, chosen),
+      latencyUs: gather(latencyUs, entries),
       attributes: attributes?.pick(entriesWithin(this.firstNodes, chosen).entries) ?? null,
     }
     return new GraphTraces(name, columns, this.quality().ofSome(selected)) as this
