@@ -98,7 +98,7 @@ async function readTraces(
       onProgress?.({ file: source.name, bytesRead, bytesTotal })
     })
   const beside =
-    parameterFiles.length > 0 ? await readParameters(parameterFiles, { quality, open }) : undefined
+    parameterFiles.length > 0 ? await readParameters(parameterFiles, quality, open) : undefined
   const monitored = await readSeries(seriesFiles, open)
   const sink = {
     spans: new SpanTracesBuilder(quality, beside, { joinLinks }),
