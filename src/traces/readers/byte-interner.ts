@@ -1,11 +1,13 @@
 // Runs once a span, node or edge: the loops index with `!`.
 /** Numbers byte strings: of millions of equal labels only the first becomes a string. */
 export class ByteInterner {
+  /** Each begins at a multiple of 8, so that it can be compared as words. */
   #bytes: Uint8Array = new Uint8Array(4096)
-  #view = new DataView(this.#bytes.buffer)
+  #ints = new Int32Array(this.#bytes.buffer)
+  #words = new Float64Array(this.#bytes.buffer)
   #used = 0
   size = 0
-  /** Start of each; room for half as many as there are slots. */
+  /** Start of each, in words; room for half as many as there are slots. */
   #starts: Uint32Array = new Uint32Array(128)
   #lengths: Uint32Array = new Uint32Array(128)
   #hashes: Uint32Array = new Uint32Array(128)
@@ -57,11 +59,23 @@ export class ByteInterner {
   endOf(number: number, source: DataView, start: number): number {
     const end = start + this.#lengths[number]!
     if (end > source.byteLength) return -1
-    return sameBytes(source, start, end, this.#view, this.#starts[number]!) ? end : -1
+    let word = this.#starts[number]!
+    let at = start
+    for (; at + 8 <= end; at += 8, word++) {
+      const eight = source.getFloat64(at, true)
+      if (eight === this.#words[word] && eight !== 0) continue
+      // Zeros of either sign are equal, and NaN is not: neither says whether their bytes are.
+      if (source.getInt32(at, true) !== this.#ints[2 * word]) return -1
+      if (source.getInt32(at + 4, true) !== this.#ints[2 * word + 1]) return -1
+    }
+    for (let byte = 8 * word; at < end; at++, byte++) {
+      if (source.getUint8(at) !== this.#bytes[byte]) return -1
+    }
+    return end
   }
 
   bytes(number: number): Uint8Array {
-    const start = this.#starts[number]!
+    const start = 8 * this.#starts[number]!
     return this.#bytes.subarray(start, start + this.#lengths[number]!)
   }
 
@@ -72,13 +86,17 @@ export class ByteInterner {
   ): number {
     const number = this.size
     this.#slots[slot] = number + 1
-    const length = end - start
-    if (this.#used + length > this.#bytes.length) this.#grow(this.#used + length)
-    for (let at = 0; at < length; at++) this.#bytes[this.#used + at] = source.getUint8(start + at)
-    this.#starts[number] = this.#used
-    this.#lengths[number] = length
+    const words = Math.ceil((end - start) / 8)
+    if (this.#used + 8 * words > this.#bytes.length) this.#grow(this.#used + 8 * words)
+    let at = start
+    for (let int = this.#used / 4; at + 4 <= end; at += 4, int++) {
+      this.#ints[int] = source.getInt32(at, true)
+    }
+    for (; at < end; at++) this.#bytes[this.#used + at - start] = source.getUint8(at)
+    this.#starts[number] = this.#used / 8
+    this.#lengths[number] = end - start
     this.#hashes[number] = spread
-    this.#used += length
+    this.#used += 8 * words
     if (++this.size * 2 === this.#slots.length) this.#rehash()
     return number
   }
@@ -87,7 +105,8 @@ export class ByteInterner {
     const larger = new Uint8Array(needed * 2)
     larger.set(this.#bytes)
     this.#bytes = larger
-    this.#view = new DataView(larger.buffer)
+    this.#ints = new Int32Array(larger.buffer)
+    this.#words = new Float64Array(larger.buffer)
   }
 
   #rehash(): void {
