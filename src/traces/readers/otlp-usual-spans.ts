@@ -244,7 +244,7 @@ export class UsualSpans extends JsonCursor {
   readonly #runs = new SpanRuns()
   /** Has the runs that come before names. */
   readonly #unnamed = new SpanName('')
-  /** Spans of the current text; the objects are reused for the next one. */
+  /** Spans of the current text. */
   #found: FoundSpan[] = []
   #resource: KnownResource | undefined
   /** The last trace id, and where its digits are. */
