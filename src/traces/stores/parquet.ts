@@ -3,7 +3,8 @@ import { defineOptions } from '../../core/options.ts'
 import { parsedJson } from '../readers/json-values.ts'
 import { readBeside } from '../readers/otlp.ts'
 import { isFlatSpans, readFlatSpans } from './flat-spans.ts'
-import { damagedParquet, openParquet, type ParquetFile, SAVED_KEY } from './parquet-file.ts'
+import { damagedParquet, openParquet, type ParquetFile } from './parquet-file.ts'
+import { SAVED_KEY } from './saved-parquet.ts'
 import { storeKind } from './store.ts'
 
 /** Parquet files of spans in flat columns. */

@@ -4,8 +4,8 @@ import type { Encoding } from 'hyparquet'
 import type { ColumnSource, SchemaElement } from 'hyparquet-writer'
 import { savedSpanId } from '../log-records.ts'
 import { SPAN_KINDS, SPAN_STATUSES, type SpanTraceColumns } from '../span-columns.ts'
-import { CHECKSUM_KEY, checksumOf, SAVED_KEY } from './parquet-file.ts'
 import { parentIdOf, replaceFile, type Savable, savedBeside, sendersOf } from './save-otlp.ts'
+import { CHECKSUM_KEY, checksumOf, SAVED_KEY } from './saved-parquet.ts'
 
 /** Spans of one row group: with larger groups, a reader's buffers outlive its first garbage collections. */
 const SPANS_PER_GROUP = 2000
