@@ -204,7 +204,7 @@ export type { GraphTraces } from './traces/graph-traces.ts'
 export type { LoadOptions, TraceFormat } from './traces/load-options.ts'
 
 export type { Quality, QualityIssue } from './traces/quality.ts'
-export type { Moment } from './traces/selection/condition-tests.ts'
+export type { Moment } from './traces/selection/selectable-traces.ts'
 export type { ServiceVersions, SpanTraces } from './traces/span-traces.ts'
 export type { TraceSet } from './traces/trace-set.ts'
 export type { TraceContent, TraceSource } from './traces/trace-source.ts'

@@ -49,7 +49,7 @@ const INNER_ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 /** Where Node's own modules may be used; everything else also runs in a browser. */
 const NODE_ALLOWED =
-  /^(cli\/|views\/notebook\/|traces\/readers\/(open-file|read-in-worker|trace-worker)\.ts$|traces\/stores\/)/
+  /^(cli\/|views\/notebook\/|traces\/readers\/(open-file|trace-worker)\.ts$|traces\/stores\/)/
 const MOST_LINES = 800
 
 interface Import {

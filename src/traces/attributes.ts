@@ -1,7 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { Dictionary, KnownText } from './dictionary.ts'
 import { entriesWithin, groupRows } from './group-rows.ts'
-import { gatherColumns, growingColumns } from './growing-columns.ts'
+import { gather, gatherColumns, growingColumns } from './growing-columns.ts'
 import { attributeProbability } from './sampling.ts'
 
 /** The attribute of a resource, a process or a span that holds its service's version. */
@@ -95,17 +95,8 @@ export class Attributes {
   pick(owners: Uint32Array): Attributes {
     const { columns } = this
     const { offsets, entries } = entriesWithin(this.offsets, owners)
-    const { length } = entries
-    const key = new Uint32Array(length)
-    const type = new Uint8Array(length)
-    const value = new Float64Array(length)
-    // `from` of a typed array takes ten times as long.
-    for (let i = 0; i < length; i++) {
-      const entry = entries[i]!
-      key[i] = columns.key[entry]!
-      type[i] = columns.type[entry]!
-      value[i] = columns.value[entry]!
-    }
+    const [key, type] = [gather(columns.key, entries), gather(columns.type, entries)]
+    const value = gather(columns.value, entries)
     return new Attributes({ ...columns, offsets, key, type, value })
   }
 
@@ -142,12 +133,6 @@ class AttributeColumn implements ArrayLike<AttributeValue | undefined> {
   *[Symbol.iterator](): Generator<AttributeValue | undefined> {
     for (let row = 0; row < this.length; row++) yield this.at(row)
   }
-}
-
-function placesOf(owners: Uint32Array, position: Int32Array): Int32Array {
-  const places = new Int32Array(owners.length)
-  for (let i = 0; i < owners.length; i++) places[i] = position[owners[i]!] ?? -1
-  return places
 }
 
 function typeOf(value: AttributeValue): AttributeType {
@@ -209,7 +194,8 @@ export class AttributesBuilder {
   finish(owners: number, position?: Int32Array): Attributes {
     const { owner, ...columns } = this.#columns
     const added = owner.values.subarray(0, owner.length)
-    const { offsets, rows } = groupRows(position ? placesOf(added, position) : added, owners)
+    const places = position ? gather(position, added) : added
+    const { offsets, rows } = groupRows(places, owners)
     const kept = gatherColumns(columns, rows)
     return new Attributes({ offsets, keys: this.#keys, texts: this.#texts, ...kept })
   }

@@ -3,12 +3,15 @@ import { type StageTable, stageTable } from '../core/stage.ts'
 import { type Attributes, AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { entriesWithin } from './group-rows.ts'
-import { finishColumns, growingColumns } from './growing-columns.ts'
+import { finishColumns, gather, growingColumns } from './growing-columns.ts'
 import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog, Selected } from './quality.ts'
 import { builtIn, type Subject } from './selection/condition.ts'
-import type { Reader, Recorded } from './selection/condition-tests.ts'
-import { columnarTraces } from './selection/selectable-traces.ts'
+import {
+  columnarTraces,
+  type Reader,
+  type SelectableTraces,
+} from './selection/selectable-traces.ts'
 import { ShapeGraph, ShapeTable } from './shape-table.ts'
 
 /** Columns of traces that were recorded as trace-point graphs, one row a trace. */
@@ -82,7 +85,7 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
   }
 
   /** Part of `where`. */
-  names(): ReturnType<Recorded['names']> {
+  names(): ReturnType<SelectableTraces['names']> {
     const own = this.attributes?.keys.values ?? []
     return {
       attributes: ['operation', 'host', 'duration', 'time', ...own],
@@ -104,10 +107,10 @@ export class GraphTraces extends columnarTraces<GraphColumns>() {
       labels,
       latencyOffsets: offsets,
       ids: Array.from(chosen, (trace) => ids[trace] ?? ''),
-      startUs: Float64Array.from(chosen, (trace) => this.startUs[trace] ?? Number.NaN),
-      responseTimeUs: Float64Array.from(chosen, (trace) => this.responseTimeUs[trace] ?? 0),
-      shapeOf: chosen.map((trace) => this.shapeOf[trace] ?? 0),
-      latencyUs: Float64Array.from(entries, (entry) => latencyUs[entry] ?? Number.NaN),
+      startUs: gather(this.startUs, chosen),
+      responseTimeUs: gather(this.responseTimeUs, chosen),
+      shapeOf: gather(this.shapeOf, chosen),
+      latencyUs: gather(latencyUs, entries),
       attributes: attributes?.pick(entriesWithin(this.firstNodes, chosen).entries) ?? null,
     }
     return new GraphTraces(name, columns, this.quality().ofSome(selected)) as this

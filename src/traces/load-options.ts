@@ -6,7 +6,7 @@ import {
   oneOf,
   optionalText,
 } from '../core/options.ts'
-import type { LoadProgress } from './readers/read-in-worker.ts'
+import type { LoadProgress } from './readers/open-file.ts'
 import { SPAN_FORMATS, type SpanFormatName } from './readers/span-formats.ts'
 import { FILE_FORMATS } from './readers/trace-reader.ts'
 import type { TraceSource } from './trace-source.ts'

@@ -19,7 +19,7 @@ import {
 } from './readers/trace-reader.ts'
 import { xtraceReader } from './readers/xtrace.ts'
 import { SpanTracesBuilder } from './span-traces-builder.ts'
-import { openStore, type Selection, type StoreSource, selectionOf } from './stores/address.ts'
+import { type Selection, type StoreSource, selectionOf, storeOf } from './stores/address.ts'
 import type { TraceSet } from './trace-set.ts'
 import {
   closeChunks,
@@ -98,7 +98,7 @@ async function readTraces(
       onProgress?.({ file: source.name, bytesRead, bytesTotal })
     })
   const beside =
-    parameterFiles.length > 0 ? await readParameters(parameterFiles, { quality, open }) : undefined
+    parameterFiles.length > 0 ? await readParameters(parameterFiles, quality, open) : undefined
   const monitored = await readSeries(seriesFiles, open)
   const sink = {
     spans: new SpanTracesBuilder(quality, beside, { joinLinks }),
@@ -107,14 +107,14 @@ async function readTraces(
     resourceAttributes,
   }
   for (const source of sources) {
-    if ('store' in source) {
-      const { store } = source
+    if ('read' in source) {
+      const { name: file } = source
       const onShare = (bytes: number, share: number) => {
         bytesRead += bytes
-        onProgress?.({ file: store.name, bytesRead, bytesTotal: bytesRead / share })
+        onProgress?.({ file, bytesRead, bytesTotal: bytesRead / share })
       }
-      const query = { ...source.query, signal, onProgress: onShare }
-      await readInto(sink, { format: null, file: store.name }, () => store.read(query, sink))
+      const how = { signal, onProgress: onShare }
+      await readInto(sink, { format: null, file }, () => source.read(how, sink))
       continue
     }
     const { head, chunks } = await open(source)
@@ -134,7 +134,7 @@ async function readTraces(
     }
   }
   beside?.finish()
-  const periodName = name ?? ('store' in first ? first.store.name : first.name)
+  const periodName = name ?? first.name
   const records = logs.length === 0 ? undefined : await readLogs?.(logs, quality)
   if (sink.graphs.size === 0) {
     const traces = sink.spans.finish(periodName, records)
@@ -192,9 +192,9 @@ async function openAll(
 ): Promise<(OpenableSource | StoreSource)[]> {
   return Promise.all(
     files.map(async (file) => {
-      const store = await openStore(file, selection)
+      const store = await storeOf(file, selection)
       if (store !== undefined && format !== 'auto') {
-        throw new OptionError('format', format, `'auto': ${store.store.name} says its own format`)
+        throw new OptionError('format', format, `'auto': ${store.name} says its own format`)
       }
       return store ?? openSource(file)
     }),

@@ -1,6 +1,7 @@
 // Runs once a record: the loops index with `!`.
 import { bisectLeft, bisectRight } from 'd3-array'
 import { Dictionary } from './dictionary.ts'
+import { gather } from './growing-columns.ts'
 
 export interface LoggedTraces {
   readonly epochNs: bigint
@@ -219,8 +220,8 @@ export function pickLogs(logs: SpanLogs, rows: Uint32Array): SpanLogs {
   kept.sort((a, b) => placeOf.get(logs.span[a]!)! - placeOf.get(logs.span[b]!)! || a - b)
   return {
     span: Uint32Array.from(kept, (record) => placeOf.get(logs.span[record]!)!),
-    timeUs: Float64Array.from(kept, (record) => logs.timeUs[record]!),
-    statement: Uint32Array.from(kept, (record) => logs.statement[record]!),
+    timeUs: gather(logs.timeUs, kept),
+    statement: gather(logs.statement, kept),
     statements: logs.statements,
   }
 }

@@ -1,6 +1,5 @@
 // Runs once a span: the loops index with `!`.
 import { counted, formatDuration, type Microseconds } from '../core/words.ts'
-import type { Dictionary } from './dictionary.ts'
 import type { QualityLog } from './quality.ts'
 import { CONSUMER, PRODUCER, type SpanColumns, type SpanTraceColumns } from './span-columns.ts'
 
@@ -10,14 +9,13 @@ type Placed = Pick<SpanTraceColumns, 'spanOffsets' | 'spans' | 'hosts' | 'epochN
 
 /** Notes traces in which spans reach outside a parent on another host; see `spansOutsideParents`. */
 export function noteClockSkew(
-  traceIds: readonly string[],
-  placed: Placed,
+  { ids, ...placed }: Placed & Pick<SpanTraceColumns, 'ids'>,
   quality: QualityLog,
 ): void {
   for (const { trace, outside, farthestUs } of spansOutsideParents(placed)) {
     quality.note(
       'clock-skew',
-      { trace: traceIds[trace]! },
+      { trace: ids[trace]! },
       `${counted(outside, 'span')} outside a parent on another host, by up to ${formatDuration(farthestUs)}: the clocks disagree, or the parent did not wait`,
     )
   }
@@ -48,15 +46,17 @@ export function* spansOutsideParents({ spanOffsets, spans, hosts, epochNs }: Pla
 }
 
 export function noteNamelessServices(
-  traceIds: readonly string[],
-  spanOffsets: Uint32Array,
-  spans: SpanColumns,
-  services: Dictionary,
+  {
+    ids,
+    spanOffsets,
+    spans,
+    services,
+  }: Pick<SpanTraceColumns, 'ids' | 'spanOffsets' | 'spans' | 'services'>,
   quality: QualityLog,
 ): void {
   const nameless = services.find('')
   if (nameless === undefined) return
-  traceIds.forEach((trace, i) => {
+  ids.forEach((trace, i) => {
     const own = spans.service.subarray(spanOffsets[i], spanOffsets[i + 1])
     const count = own.reduce((sum, service) => sum + (service === nameless ? 1 : 0), 0)
     if (count === 0) return

@@ -291,17 +291,16 @@ export class SpanTracesBuilder {
     const epochShiftUs = startUs.reduce((earliest, start) => Math.min(earliest, start), Infinity)
     const shiftNs = Number.isFinite(epochShiftUs) ? Math.round(epochShiftUs * 1e3) : 0
     const { epochNs } = this.clock
-    noteClockSkew(ids, { spanOffsets, spans, hosts: this.#hosts, epochNs }, this.#quality)
-    noteNamelessServices(ids, spanOffsets, spans, this.#services, this.#quality)
+    const arrived = { ids, spanOffsets, spans, services: this.#services, hosts: this.#hosts }
+    noteClockSkew({ ...arrived, epochNs }, this.#quality)
+    noteNamelessServices(arrived, this.#quality)
     const grouped = {
+      ...arrived,
       epochNs: epochNs + BigInt(shiftNs),
-      ids,
-      spanOffsets,
       spans: { ...spans, startUs: startUs.map((start) => Math.round(start * 1e3 - shiftNs) / 1e3) },
     }
     const spanId = (row: number) => this.#ids.text(order[row]!)
-    const names = { services: this.#services, hosts: this.#hosts }
-    const ofServices = records && logsOfServices(records, { ...grouped, ...names })
+    const ofServices = records && logsOfServices(records, grouped)
     const attributes = this.#attributes.finish(order.length, position)
     const instancesOf = (row: number) =>
       INSTANCE_KEYS.map((key) => String(attributes.get(row, `resource.${key}`) ?? ''))
@@ -312,13 +311,8 @@ export class SpanTracesBuilder {
         logs:
           records &&
           ofServices &&
-          attachLogs(
-            records,
-            { ...grouped, ...names, spanId, instancesOf, ofServices },
-            this.#quality,
-          ),
+          attachLogs(records, { ...grouped, spanId, instancesOf, ofServices }, this.#quality),
         serviceLogs: ofServices,
-        ...names,
         operations: this.#operations,
         versionNames: this.#versions,
         links,

@@ -4,9 +4,12 @@ import { type StageTable, stageTable } from '../core/stage.ts'
 import { besideOwn } from './attributes.ts'
 import type { Selected } from './quality.ts'
 import { BUILT_IN, type Subject } from './selection/condition.ts'
-import type { Reader, Recorded } from './selection/condition-tests.ts'
 import { drawSample, SAMPLE_OPTIONS } from './selection/sample-traces.ts'
-import { columnarTraces } from './selection/selectable-traces.ts'
+import {
+  columnarTraces,
+  type Reader,
+  type SelectableTraces,
+} from './selection/selectable-traces.ts'
 import { pickSpans, rootOf, spanCallers, spanValues } from './selection/span-values.ts'
 import {
   type ServiceVersions,
@@ -115,7 +118,7 @@ export class SpanTraces extends columnarTraces<SpanTraceColumns>() {
   }
 
   /** Part of `where`. */
-  names(): ReturnType<Recorded['names']> {
+  names(): ReturnType<SelectableTraces['names']> {
     return {
       attributes: [...BUILT_IN, ...this.attributes.keys.values],
       services: this.services.values,

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadTraces } from '../../src/traces/load-traces.ts'
-import type { LoadProgress } from '../../src/traces/readers/read-in-worker.ts'
+import type { LoadProgress } from '../../src/traces/readers/open-file.ts'
 
 const span = (trace: string, id = '1', fields: object = {}) => ({
   traceId: trace,

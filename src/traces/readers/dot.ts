@@ -2,8 +2,7 @@
 import type { AttributeValue } from '../attributes.ts'
 import type { ParameterTables } from '../parameter-tables.ts'
 import { TRUNCATED_FILE } from '../quality.ts'
-import { ByteInterner, larger } from './byte-interner.ts'
-import { DotLines, hashId } from './dot-lines.ts'
+import { ByteInterner, hashMore, larger } from './byte-interner.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
 const HEADER_START = /^[ \t]*#[^\n]*\bR:/m
@@ -28,6 +27,30 @@ const BYTE_DECODER = new TextDecoder('latin1')
 const NEWLINE = 10
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
+const QUOTE = 34
+const BACKSLASH = 92
+const CLOSE = 93
+const ARROW = word(' -> ')
+const LIST = word(' [la')
+const LABEL = word('bel=')
+const LATENCY = word('"R: ')
+const UNIT = word(' us"')
+const FOUR_QUOTES = word('""""')
+const POINT = 46
+const ZERO = 48
+const LETTER_E = 101
+/** Numbers of up to this many digits are exact, and so is a power of ten to divide them by. */
+const EXACT_DIGITS = 15
+const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, n) => Number(`1e${n}`))
+
+function word(text: string): number {
+  return [0, 1, 2, 3].reduce((value, i) => (value << 8) | text.charCodeAt(i), 0)
+}
+
+/** Bytes of unquoted names: letters, digits, `_`, `.`, `:`, and everything beyond ASCII. */
+const NAME_BYTE = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 128 || /[\w.:]/.test(String.fromCharCode(byte)) ? 1 : 0,
+)
 /** Label of a node that is not declared, and number of one that has none. */
 const NONE = 0xffffffff
 const NO_HEADER =
@@ -88,7 +111,10 @@ class DotRun {
   #text: string | undefined
   #textStart = 0
   readonly #ids = new ByteInterner()
-  readonly #usual = new DotLines(this.#ids)
+  #view = new DataView(this.#buffer.buffer)
+  /** Start and length of the id of the last usual node. */
+  #lastStart = 0
+  #lastLength = 0
   readonly #labelBytes = new ByteInterner()
   /** Code and number of line ends of each label, by its number in `#labelBytes`. */
   readonly #labels: { readonly code: number; readonly lines: number }[] = []
@@ -134,7 +160,8 @@ class DotRun {
         : new Uint8Array(Math.max(used + count, this.#buffer.length * 2))
     target.set(this.#buffer.subarray(this.#start, this.#end))
     this.#buffer = target
-    this.#usual.useSource(target)
+    this.#view = new DataView(target.buffer)
+    this.#lastLength = 0
     this.#text = undefined
     this.#start = 0
     this.#end = used
@@ -230,26 +257,86 @@ class DotRun {
     return this.#position < this.#end ? this.#buffer[this.#position] : undefined
   }
 
+  /** Reads a node on a line of the usual form, four bytes at a time, three times as fast as by tokens. */
   #usualNode(): boolean {
-    const usual = this.#usual
+    const [source, view, limit] = [this.#buffer, this.#view, this.#end]
     const start = this.#position
-    const end = usual.node(start, this.#end)
-    if (end < 0) return false
-    const node = this.#node(start, usual.idEnd)
+    const idEnd = this.#usualIdEnd(start)
+    if (idEnd === start || idEnd + 12 > limit) return false
+    if (view.getInt32(idEnd) !== LIST || view.getInt32(idEnd + 4) !== LABEL) return false
+    if (source[idEnd + 8] !== QUOTE) return false
+    const labelStart = idEnd + 9
+    let at = labelStart
+    let hash = 0
+    for (; at + 4 <= limit; at += 4) {
+      const four = view.getInt32(at)
+      // Whether one of four bytes is zero (Mycroft 1987), here: is a quote.
+      const marked = four ^ FOUR_QUOTES
+      if (((marked - 0x01010101) & ~marked & 0x80808080) !== 0) break
+      hash = hashMore(hash, four)
+    }
+    for (; at < limit && source[at] !== QUOTE; at++) hash = hashMore(hash, source[at]!)
+    // A quote behind a backslash may or may not end the label.
+    if (source[at - 1] === BACKSLASH || at + 3 > limit) return false
+    if (source[at + 1] !== CLOSE || source[at + 2] !== NEWLINE) return false
+    this.#lastStart = start
+    this.#lastLength = idEnd - start
+    const node = this.#node(start, idEnd)
     if (this.#labelOf[node] !== NONE) return false
-    const label = this.#label(usual.labelStart, usual.labelEnd, usual.labelHash)
+    const label = this.#label(labelStart, at, hash)
     this.#labelOf[node] = label.code
-    this.#position = end
+    this.#position = at + 3
     this.#line += 1 + label.lines
     return true
   }
 
+  /** Returns the end of the name at `start`. The part shared with the last id needs no second look. */
+  #usualIdEnd(start: number): number {
+    const [source, view] = [this.#buffer, this.#view]
+    let at = start
+    const lastWord = Math.min(start + this.#lastLength, this.#end) - 4
+    for (let known = this.#lastStart; at <= lastWord; known += 4, at += 4) {
+      if (view.getInt32(at) !== view.getInt32(known)) break
+    }
+    while (NAME_BYTE[source[at]!] === 1) at++
+    return at
+  }
+
+  /** Reads an edge on a line of the usual form, between nodes with ids as long as the last one. */
   #usualEdge(): boolean {
-    const usual = this.#usual
-    const end = usual.edge(this.#position, this.#end)
-    if (end < 0) return false
-    this.#addEdge(usual.from, usual.to, usual.latencyUs)
-    this.#position = end
+    const view = this.#view
+    const start = this.#position
+    const fromEnd = start + this.#lastLength
+    const toEnd = fromEnd + 4 + this.#lastLength
+    if (toEnd + 16 > this.#end || view.getInt32(fromEnd) !== ARROW) return false
+    if (view.getInt32(toEnd) !== LIST || view.getInt32(toEnd + 4) !== LABEL) return false
+    if (view.getInt32(toEnd + 8) !== LATENCY) return false
+    const from = this.#ids.find(view, start, fromEnd, hashId(view, start, fromEnd))
+    const to = this.#ids.find(view, fromEnd + 4, toEnd, hashId(view, fromEnd + 4, toEnd))
+    return from >= 0 && to >= 0 && this.#usualLatency(toEnd + 12, from, to)
+  }
+
+  /** Reads `4381.46 us"]` and the line end; not a sign, an exponent, or more than 15 digits. */
+  #usualLatency(start: number, from: number, to: number): boolean {
+    const [source, limit] = [this.#buffer, this.#end]
+    let at = start
+    let digits = 0
+    let count = 0
+    let point = -1
+    for (; at < limit; at++) {
+      const byte = source[at]!
+      if (byte === POINT && point < 0) point = count
+      else if (byte < ZERO || byte > ZERO + 9) break
+      else {
+        digits = digits * 10 + byte - ZERO
+        count++
+      }
+    }
+    if (count === 0 || count > EXACT_DIGITS || (source[at]! | 32) === LETTER_E) return false
+    if (at + 6 > limit || this.#view.getInt32(at) !== UNIT) return false
+    if (source[at + 4] !== CLOSE || source[at + 5] !== NEWLINE) return false
+    this.#addEdge(from, to, point < 0 ? digits : digits / POWERS_OF_TEN[count - point]!)
+    this.#position = at + 6
     this.#line++
     return true
   }
@@ -268,7 +355,7 @@ class DotRun {
   }
 
   #node(start: number, end: number): number {
-    const { view } = this.#usual
+    const view = this.#view
     const node = this.#ids.intern(view, start, end, hashId(view, start, end))
     if (node === this.#nodeCount) {
       if (node === this.#labelOf.length) {
@@ -285,7 +372,7 @@ class DotRun {
 
   /** Reads a label: trace point and semantic label, which a literal `\\n` separates, become one name. */
   #label(start: number, end: number, hash?: number) {
-    const number = this.#labelBytes.intern(this.#usual.view, start, end, hash)
+    const number = this.#labelBytes.intern(this.#view, start, end, hash)
     const known = this.#labels[number]
     if (known !== undefined) return known
     const text = this.#decoded(start, end)
@@ -528,4 +615,16 @@ function dotAttribute(text: string): AttributeValue {
   if (text === 'true' || text === 'false') return text === 'true'
   const number = Number(text)
   return text.trim() === '' || Number.isNaN(number) ? text : number
+}
+
+/** Hashes the first and last eight bytes of an id: what differs between the ids of a graph is there. */
+export function hashId(view: DataView, start: number, end: number): number {
+  if (end - start < 8) {
+    let hash = end - start
+    for (let at = start; at < end; at++) hash = Math.imul(hash, 31) + view.getUint8(at)
+    return hash | 0
+  }
+  const tail = Math.imul(view.getInt32(end - 8), 0x9e3779b1) ^ view.getInt32(end - 4)
+  const head = Math.imul(view.getInt32(start), 0x85ebca6b) ^ view.getInt32(start + 4)
+  return Math.imul(tail ^ (tail >>> 15), 0xc2b2ae35) ^ Math.imul(head, 0x27d4eb2f)
 }

@@ -1,6 +1,6 @@
 // Runs once a byte or value: the loops index with `!`.
 import { ByteInterner, sameBytes } from './byte-interner.ts'
-import { parsedJson } from './json-values.ts'
+import { parsedJson, withNanosAsText } from './json-values.ts'
 
 export const QUOTE = 34
 export const COMMA = 44
@@ -62,7 +62,6 @@ export const MAX_REMEMBERED_BYTES = 1 << 23
 
 /** Meanings of values that repeat in many spans, by their bytes: of equal values only the first is parsed. */
 export class Remembered<T> {
-  readonly #prepare: (json: string) => string
   readonly #meaning: (value: unknown) => T
   #interner = new ByteInterner()
   #meanings: (T | undefined)[] = []
@@ -74,15 +73,8 @@ export class Remembered<T> {
   /** Whether a line ends within any of them. */
   hasLines = false
 
-  /** `prepare` mends the text of a value before it is parsed. */
-  constructor(prepare: (json: string) => string, meaning: (value: unknown) => T) {
-    this.#prepare = prepare
+  constructor(meaning: (value: unknown) => T) {
     this.#meaning = meaning
-  }
-
-  /** Number of different values met so far. */
-  get size(): number {
-    return this.#meanings.length
   }
 
   /** Returns the end of the value at `start` if it is the one that is expected, else -1. */
@@ -129,7 +121,7 @@ export class Remembered<T> {
     const number = this.#interner.intern(view, start, end)
     if (number === this.#meanings.length) {
       this.hasLines ||= this.#interner.bytes(number).includes(NEWLINE)
-      const value = parsedJson(this.#prepare(textAt(view, start, end)))
+      const value = parsedNanos(view, start, end)
       this.#meanings.push(value === undefined ? undefined : this.#meaning(value))
     }
     this.#guess(number, view, start)
@@ -146,6 +138,11 @@ const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export function textAt({ buffer, byteOffset }: DataView, start: number, end: number): string {
   return DECODER.decode(new Uint8Array(buffer as ArrayBuffer, byteOffset + start, end - start))
+}
+
+/** Parses bytes `start` to `end`, times as text; `undefined` if they are not JSON. */
+function parsedNanos(view: DataView, start: number, end: number): unknown {
+  return parsedJson(withNanosAsText(textAt(view, start, end)))
 }
 
 /** Moves through JSON in bytes; skipped parts are checked by their brackets and quotes, or parsed. */
@@ -182,45 +179,41 @@ export class JsonCursor {
 
   /** Goes from before a key to its value; the number of the key, -1 where it is none of `keys`. */
   key(keys: Keys, last: number): number {
-    if (this.next() !== QUOTE) return -1
-    const key = keys.find(this.view, this.at + 1, last)
+    if (!this.passes(QUOTE)) return -1
+    const key = keys.find(this.view, this.at, last)
     if (key < 0) return -1
-    this.at += 1 + keys.length(key)
-    if (this.next() !== COLON) return -1
-    this.at++
+    this.at += keys.length(key)
+    if (!this.passes(COLON)) return -1
     this.next()
     return key
   }
 
   /** Reads an object with some of `keys`, each at most once, by `read`. */
   object(keys: Keys, read: (key: number) => boolean): boolean {
-    if (this.bytes[this.at] !== OPEN_OBJECT) return false
+    if (!this.passes(OPEN_OBJECT)) return false
     let seen = 0
     let key = -1
     do {
-      this.at++
       key = this.key(keys, key)
       if (key < 0 || (seen & (1 << key)) !== 0 || !read(key)) return false
       seen |= 1 << key
-    } while (this.next() === COMMA)
-    return this.close(CLOSE_OBJECT)
+    } while (this.passes(COMMA))
+    return this.passes(CLOSE_OBJECT)
   }
 
   list(read: () => boolean): boolean {
-    if (this.bytes[this.at] !== OPEN_ARRAY) return false
-    this.at++
-    if (this.next() === CLOSE_ARRAY) return this.close(CLOSE_ARRAY)
-    this.at--
+    if (!this.passes(OPEN_ARRAY)) return false
+    if (this.passes(CLOSE_ARRAY)) return true
     do {
-      this.at++
       this.next()
       if (!read()) return false
-    } while (this.next() === COMMA)
-    return this.close(CLOSE_ARRAY)
+    } while (this.passes(COMMA))
+    return this.passes(CLOSE_ARRAY)
   }
 
-  close(bracket: number): boolean {
-    if (this.bytes[this.at] !== bracket || this.at >= this.end) return false
+  /** Goes behind a byte, if it is what comes next but for space; whether it is. */
+  passes(byte: number): boolean {
+    if (this.next() !== byte) return false
     this.at++
     return true
   }
@@ -236,6 +229,12 @@ export class JsonCursor {
       return remembered.expected()
     }
     return this.skip() ? remembered.at(this.view, start, this.at) : undefined
+  }
+
+  /** Skips the value here and parses it, times as text; `undefined` if it is not JSON. */
+  parsed(): unknown {
+    const start = this.at
+    return this.skip() ? parsedNanos(this.view, start, this.at) : undefined
   }
 
   /** Goes behind the value here by its brackets and quotes; whether it ends. */

@@ -98,7 +98,7 @@ export class JsonElements {
 
   /** Goes to the next value; reads lines where the file is made of them. Whether to go on. */
   #startValue(ended: boolean): boolean {
-    this.#line += this.#queue.dropSpace()
+    this.#drop(this.#passSpace(0))
     if (this.#queue.length === 0) return false
     if (this.#lastSingleLine > 0 && this.#line > this.#lastSingleLine) this.#inLines = true
     if (this.#inLines && this.#queue.length < MAX_LINE) {
@@ -112,22 +112,24 @@ export class JsonElements {
     this.#scanning = true
     this.#head = 0
     this.#cutAt = undefined
-    this.#scanner.begin(0, this.#line)
+    this.#scanner.begin(this.#line)
     const first = this.#queue.bytes[0]
     if (first !== 123 && first !== 91) this.#scanner.problem = 'Neither "{" nor "[" starts a value'
   }
 
   #readLines(ended: boolean): boolean {
     // The first byte behind a line is needed to judge a broken one.
-    const end = ended ? this.#queue.length : this.#queue.lastNewline(this.#searched) + 1
-    if (end === 0) {
-      this.#searched = this.#queue.length - 1
+    const { bytes: all, length } = this.#queue
+    const last = all.subarray(this.#searched, length - 1).lastIndexOf(NEWLINE)
+    if (last < 0 && !ended) {
+      this.#searched = length - 1
       return false
     }
+    const end = ended ? length : this.#searched + last + 1
     this.#cutAt = undefined
     const { readBytes } = this.#options
-    const after = this.#queue.bytes[end] ?? NEWLINE
-    const bytes = this.#queue.bytes.subarray(0, end)
+    const after = all[end] ?? NEWLINE
+    const bytes = all.subarray(0, end)
     let from = 0
     while (from < end) {
       const read = readBytes?.(bytes, from, { line: this.#line, inLine: true }) ?? -1
@@ -178,28 +180,22 @@ export class JsonElements {
   /** Takes the finished elements out of an unfinished value; whether that was possible. */
   #cutPiece(atLeast: number): boolean {
     const { length } = this.#queue
-    if (length < atLeast) return false
-    const cut = this.#scanner.cut()
-    if (cut === undefined) return false
+    const cut = length < atLeast ? undefined : this.#scanner.cut()
     const { tearBytes = 1 << 24 } = this.#options
-    if (cut.isInner && atLeast > 0 && length < tearBytes) return false
-    this.#takeOut(cut)
-    return true
-  }
-
-  #takeOut(cut: JsonCut): void {
+    if (cut === undefined || (cut.isInner && atLeast > 0 && length < tearBytes)) return false
     this.#cutAt = cut.key
     this.#emit(cut.comma, cut.closers)
-    this.#queue.remove(cut.open + 1, Math.min(cut.comma + 1, this.#queue.length))
+    this.#queue.remove(cut.open + 1, Math.min(cut.comma + 1, length))
     this.#scanner.wasCut(cut)
     this.#head = cut.open + 1
     this.#line = cut.line
+    return true
   }
 
   #emit(end: number, closers: string): void {
     const piece = this.#queue.bytes.subarray(0, end)
-    const headLine = this.#line - this.#queue.newlinesBefore(this.#head)
-    this.#line += this.#queue.newlinesInSpace(this.#head)
+    const headLine = this.#line - linesIn(piece.subarray(0, this.#head))
+    this.#passSpace(this.#head)
     const fault = this.#readText(piece, closers)
     if (fault === undefined) return
     if (this.#options.tearBytes === 1) this.#lost(fault, false)
@@ -241,8 +237,8 @@ export class JsonElements {
   #recoverLine(ended: boolean): boolean | undefined {
     if (this.#inLines || this.#head > 0) return false
     const { bytes, length } = this.#queue
-    const newline = this.#queue.newlineFrom(0)
-    const lineEnd = newline < 0 ? -1 : this.#queue.newlineFrom(newline + 1)
+    const newline = bytes.indexOf(NEWLINE)
+    const lineEnd = newline < 0 ? -1 : bytes.indexOf(NEWLINE, newline + 1)
     if ((newline < 0 || lineEnd < 0) && !ended) return undefined
     if (newline < 0) return false
     const second = bytes.subarray(newline + 1, lineEnd < 0 ? length : lineEnd)
@@ -258,7 +254,7 @@ export class JsonElements {
   #endTruncated(): void {
     this.#scanner.endElements()
     while (this.#cutPiece(0));
-    this.#line += this.#queue.newlinesInSpace(this.#head)
+    this.#passSpace(this.#head)
     this.#lost('', true)
     this.#drop(this.#queue.length)
     this.#scanning = false
@@ -266,7 +262,16 @@ export class JsonElements {
 
   #drop(bytes: number): void {
     this.#queue.remove(0, bytes)
-    this.#searched = 0
+    if (bytes > 0) this.#searched = 0
+  }
+
+  /** Counts the lines that end in the space from a place on; returns where it ends. */
+  #passSpace(from: number): number {
+    const { bytes } = this.#queue
+    let end = from
+    while (end < bytes.length && SPACE.has(bytes[end]!)) end++
+    this.#line += linesIn(bytes.subarray(from, end))
+    return end
   }
 
   #lost(fault: string, truncated: boolean): void {
@@ -307,6 +312,12 @@ function startsRecord(byte: number): boolean {
   return byte === 123 || byte === 91 || byte === 10 || byte === 13
 }
 
+function linesIn(bytes: Uint8Array): number {
+  let lines = 0
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] === NEWLINE) lines++
+  return lines
+}
+
 class ByteQueue {
   #buffer = new Uint8Array(1 << 19)
   #start = 0
@@ -334,41 +345,6 @@ class ByteQueue {
     }
     this.#buffer.copyWithin(this.#start + from, this.#start + to, this.#end)
     this.#end -= to - from
-  }
-
-  /** Removes space at the front; gives the number of lines it ended. */
-  dropSpace(): number {
-    const { end, lines } = this.#space(this.#start)
-    this.#start = end
-    return lines
-  }
-
-  #space(start: number): { readonly end: number; readonly lines: number } {
-    let lines = 0
-    let end = start
-    for (; end < this.#end && SPACE.has(this.#buffer[end]!); end++) {
-      if (this.#buffer[end] === NEWLINE) lines++
-    }
-    return { end, lines }
-  }
-
-  newlinesBefore(end: number): number {
-    let lines = 0
-    for (let i = 0; i < end; i++) if (this.#buffer[this.#start + i] === NEWLINE) lines++
-    return lines
-  }
-
-  newlinesInSpace(at: number): number {
-    return this.#space(this.#start + at).lines
-  }
-
-  newlineFrom(at: number): number {
-    return this.bytes.indexOf(NEWLINE, at)
-  }
-
-  lastNewline(from: number): number {
-    const last = this.#buffer.subarray(this.#start + from, this.#end - 1).lastIndexOf(NEWLINE)
-    return last < 0 ? -1 : from + last
   }
 
   #makeRoom(bytes: number): void {
@@ -442,8 +418,8 @@ class JsonScanner {
     this.#cuttable = cuttable
   }
 
-  begin(at: number, line: number): void {
-    this.at = at
+  begin(line: number): void {
+    this.at = 0
     this.line = line
     this.problem = undefined
     this.#depth = 0
@@ -587,9 +563,6 @@ class JsonScanner {
 
   #closers(depth: number): string {
     const open = this.#frames.slice(1, depth + 1)
-    return open
-      .map(({ isArray }) => (isArray ? ']' : '}'))
-      .reverse()
-      .join('')
+    return open.reduceRight((closers, { isArray }) => closers + (isArray ? ']' : '}'), '')
   }
 }

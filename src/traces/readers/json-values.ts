@@ -27,6 +27,13 @@ export function parsedJson(text: string): unknown {
   }
 }
 
+/** A double cannot hold nanoseconds since 1970: times written as numbers are read as text. */
+const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
+
+export function withNanosAsText(json: string): string {
+  return json.replace(NUMERIC_NANOS, '$1"$2"')
+}
+
 export function objectsIn(value: unknown): readonly JsonObject[] {
   if (!Array.isArray(value)) return []
   return value.every(isJsonObject) ? value : value.filter(isJsonObject)

@@ -1,6 +1,7 @@
+import { hexOf } from '../../core/base64.ts'
 import { TraceFormatError } from '../../core/errors.ts'
 import { type QualityLog, TRUNCATED_FILE } from '../quality.ts'
-import { isJsonObject, type JsonObject, parsedJson } from './json-values.ts'
+import { isJsonObject, type JsonObject, parsedJson, withNanosAsText } from './json-values.ts'
 import { isZstd } from './zstd.ts'
 
 type Kind = 'text' | 'hex' | 'integer' | 'boolean' | 'nanos' | 'double'
@@ -75,15 +76,8 @@ function isRequest(bytes: Uint8Array): boolean {
 /** Reads messages as `JSON.parse` would give them; a cut one is noted. Throws for damage. */
 export async function* otlpMessages(
   chunks: AsyncIterable<Uint8Array>,
-  {
-    file,
-    quality,
-    prepare,
-  }: {
-    readonly file: string
-    readonly quality: QualityLog
-    readonly prepare: (json: string) => string
-  },
+  file: string,
+  quality: QualityLog,
 ): AsyncGenerator<JsonObject> {
   let rest = new Uint8Array()
   let number = 0
@@ -100,7 +94,7 @@ export async function* otlpMessages(
       const content = await unpacked(bytes.subarray(at + 4, end), file, number)
       at = end
       if (content[0] === 0x7b) {
-        const value = parsedJson(prepare(new TextDecoder().decode(content)))
+        const value = parsedJson(withNanosAsText(new TextDecoder().decode(content)))
         if (!isJsonObject(value)) throw damaged(file, number, 'is not JSON, or is cut')
         yield value
       } else yield decoded(content, file, number)
@@ -141,11 +135,9 @@ function damaged(file: string, number: number, problem: string): TraceFormatErro
   return new TraceFormatError(`Message ${number} ${problem}`, { file }, next)
 }
 
-const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))
 /** Texts of fewer bytes take a decoder longer than writing them sign by sign does. */
 const SHORT = 32
 const isAscii = (byte: number) => byte < 128
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** Decodes protobuf; whatever does not fit is a `RangeError`. */
 class Decoder {
@@ -190,12 +182,9 @@ class Decoder {
     if (from + length > this.#bytes.length) throw new RangeError('length')
     if (typeof kind !== 'string') return this.message(from + length, kind)
     const bytes = this.#bytes.subarray(from, this.#moved(length) + length)
-    if (kind === 'text' && !(length < SHORT && bytes.every(isAscii)))
-      return this.#text.decode(bytes)
-    const signs = kind === 'text' ? ASCII : HEX
-    let written = ''
-    for (const byte of bytes) written += signs[byte]
-    return written
+    if (kind === 'hex') return hexOf(bytes)
+    const isShort = length < SHORT && bytes.every(isAscii)
+    return isShort ? String.fromCharCode(...bytes) : this.#text.decode(bytes)
   }
 
   #moved(bytes: number): number {

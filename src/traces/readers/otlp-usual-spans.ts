@@ -7,14 +7,12 @@ import { type KnownReporter, UsualSpan } from '../span-traces-builder.ts'
 import { ByteInterner, sameBytes } from './byte-interner.ts'
 import {
   BACKSLASH,
-  CLOSE_ARRAY,
   CLOSE_OBJECT,
   COMMA,
   JsonCursor,
   Keys,
   MAX_REMEMBERED_BYTES,
   NEWLINE,
-  OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
   Remembered,
@@ -30,12 +28,11 @@ import {
 import {
   otlpAttributes,
   otlpEvents,
-  otlpKind,
-  otlpStatus,
   type Reporter,
   reporterOf,
   STATUS_DESCRIPTION,
 } from './otlp-values.ts'
+import { kindNamed, statusNamed } from './span-formats.ts'
 
 function knownAttribute([key, value]: AttributeEntry): KnownAttribute {
   return new KnownAttribute(new KnownText(key), value)
@@ -47,96 +44,39 @@ const ANY_VALUE = new Keys('stringValue', 'intValue', 'doubleValue')
 const STRING_VALUE = 0
 const INT_VALUE = 1
 /** Longer numbers may be more than a double holds. */
-const MAX_SAFE_DIGITS = 15
-/** Fewest values of a varying key, and how often they repeat at most. */
-const MIN_VALUES = 64
-const MAX_REPEATS = 4
+const SAFE_DIGITS = /^\d{1,15}$/
 
-/** The key of an attribute, and how often its values were new or known. */
-class AttributeKey {
-  readonly name: KnownText
-  new = 0
-  known = 0
-
-  constructor(value: unknown) {
-    this.name = new KnownText(textOf(value))
-  }
-
-  /** Whether remembering its values is not worth it. */
-  get varies(): boolean {
-    return this.new >= MIN_VALUES && this.known < MAX_REPEATS * this.new
-  }
-}
-
-function attributeIn(value: unknown): { readonly attribute: KnownAttribute | undefined } {
-  const [entry] = otlpAttributes([value])
-  return { attribute: entry && knownAttribute(entry) }
-}
-
-/** Reads attributes of spans: values that repeat are remembered, values of keys that vary are read anew. */
+/** Reads the attributes of spans; names are remembered. */
 class UsualAttributes {
-  readonly #attributes: Remembered<ReturnType<typeof attributeIn>>
-  readonly #keys: Remembered<AttributeKey>
+  readonly #names = new Remembered((value) => new KnownText(textOf(value)))
 
-  /** `prepare` mends the text of a value before it is parsed. */
-  constructor(prepare: (json: string) => string) {
-    this.#attributes = new Remembered(prepare, attributeIn)
-    this.#keys = new Remembered(prepare, (value) => new AttributeKey(value))
-  }
-
-  /** Reads the list of them that the cursor is at; whether it is one. */
+  /** Reads the attribute that the cursor is at; whether it is JSON. */
   read(cursor: JsonCursor, into: KnownAttribute[]): boolean {
-    if (cursor.bytes[cursor.at] !== OPEN_ARRAY) return false
-    cursor.at++
-    if (cursor.next() === CLOSE_ARRAY) {
-      cursor.at++
+    const start = cursor.at
+    const plain = this.#plain(cursor)
+    if (plain !== undefined) {
+      into.push(plain)
       return true
     }
-    for (;;) {
-      const start = cursor.at
-      const key = this.#readKey(cursor)
-      const varied = key?.varies ? this.#readVaried(cursor, key.name) : undefined
-      if (varied !== undefined) into.push(varied)
-      else {
-        cursor.at = start
-        const { size } = this.#attributes
-        const found = cursor.value(this.#attributes)
-        if (found === undefined) return false
-        if (found.attribute !== undefined) into.push(found.attribute)
-        if (key !== undefined && this.#attributes.size > size) key.new++
-        else if (key !== undefined) key.known++
-      }
-      const behind = cursor.next()
-      cursor.at++
-      if (behind !== COMMA) return behind === CLOSE_ARRAY
-      cursor.next()
-    }
+    cursor.at = start
+    const value = cursor.parsed()
+    const [entry] = otlpAttributes([value])
+    if (entry !== undefined) into.push(knownAttribute(entry))
+    return value !== undefined
   }
 
-  /** Returns the key of the attribute here, if it comes first in it. */
-  #readKey(cursor: JsonCursor): AttributeKey | undefined {
-    if (cursor.bytes[cursor.at] !== OPEN_OBJECT) return undefined
-    cursor.at++
-    const isKey = cursor.key(ATTRIBUTE, -1) === KEY && cursor.bytes[cursor.at] === QUOTE
-    return isKey ? cursor.value(this.#keys) : undefined
-  }
-
-  /** Goes from behind the key of an attribute to its end, if its value is a text or number. */
-  #readVaried(cursor: JsonCursor, key: KnownText): KnownAttribute | undefined {
-    if (cursor.next() !== COMMA) return undefined
-    cursor.at++
-    if (cursor.key(ATTRIBUTE, KEY) !== VALUE || cursor.bytes[cursor.at] !== OPEN_OBJECT)
-      return undefined
-    cursor.at++
+  /** Reads an attribute whose value is a text or number, behind its key; `undefined` for any other. */
+  #plain(cursor: JsonCursor): KnownAttribute | undefined {
+    if (!cursor.passes(OPEN_OBJECT) || cursor.key(ATTRIBUTE, -1) !== KEY) return undefined
+    const name = cursor.bytes[cursor.at] === QUOTE ? cursor.value(this.#names) : undefined
+    if (name === undefined || !cursor.passes(COMMA)) return undefined
+    if (cursor.key(ATTRIBUTE, KEY) !== VALUE || !cursor.passes(OPEN_OBJECT)) return undefined
     const type = cursor.key(ANY_VALUE, STRING_VALUE)
     const start = cursor.at
     if (type < 0 || !cursor.skip()) return undefined
     const value = plainValue(cursor, type, [start, cursor.at])
-    if (value === undefined || cursor.next() !== CLOSE_OBJECT) return undefined
-    cursor.at++
-    if (cursor.next() !== CLOSE_OBJECT) return undefined
-    cursor.at++
-    return new KnownAttribute(key, value)
+    const isWhole = cursor.passes(CLOSE_OBJECT) && cursor.passes(CLOSE_OBJECT)
+    return value !== undefined && isWhole ? new KnownAttribute(name, value) : undefined
   }
 }
 
@@ -146,22 +86,12 @@ function plainValue(
   type: number,
   [start, end]: readonly [number, number],
 ): string | number | undefined {
-  if (type === INT_VALUE) {
-    if (bytes[start] !== QUOTE || end - start < 3 || end - start - 2 > MAX_SAFE_DIGITS) {
-      return undefined
-    }
-    let number = 0
-    for (let at = start + 1; at < end - 1; at++) {
-      const digit = bytes[at]! - 48
-      if (digit < 0 || digit > 9) return undefined
-      number = number * 10 + digit
-    }
-    return number
-  }
-  if (type === STRING_VALUE && bytes[start] === QUOTE) {
+  if (bytes[start] === QUOTE) {
     let at = start + 1
     while (bytes[at]! >= 32 && bytes[at] !== BACKSLASH && bytes[at] !== QUOTE) at++
-    if (at === end - 1) return textAt(view, start + 1, at)
+    const text = at === end - 1 ? textAt(view, start + 1, at) : ''
+    if (type === INT_VALUE) return SAFE_DIGITS.test(text) ? Number(text) : undefined
+    if (type === STRING_VALUE && at === end - 1) return text
   }
   const value = parsedJson(textAt(view, start, end))
   return typeof value === (type === STRING_VALUE ? 'string' : 'number')
@@ -175,7 +105,7 @@ const SPAN = new Keys(
   ...['flags', 'droppedAttributesCount', 'droppedEventsCount', 'droppedLinksCount'],
 )
 const KEY_COUNT = 16
-export const [TRACE_ID, SPAN_ID, PARENT_ID, NAME, START, END] = [0, 1, 2, 3, 4, 5]
+const [TRACE_ID, SPAN_ID, PARENT_ID, NAME, START, END] = [0, 1, 2, 3, 4, 5]
 const [KIND, ATTRIBUTES, STATUS, LINKS, TRACE_STATE] = [6, 7, 8, 10, 11]
 const EVENTS = 9
 /** Placeholders for a key: the span ends, or nothing was read. */
@@ -210,12 +140,12 @@ const NONE = () => false
 
 /** Functions that read facts about a span from the value of a key; any value must be JSON. */
 const SAID: { readonly [key: number]: (value: unknown) => Partial<Run> } = {
-  [KIND]: (value) => ({ kind: SPAN_KINDS.indexOf(otlpKind(value)) }),
+  [KIND]: (value) => ({ kind: SPAN_KINDS.indexOf(kindNamed(value) ?? 'internal') }),
   [TRACE_STATE]: (value) => ({ probability: traceStateProbability(value) }),
   [STATUS]: (value) => {
     const described = isJsonObject(value) ? textOf(value['message']) : ''
     return {
-      status: SPAN_STATUSES.indexOf(otlpStatus(value)),
+      status: SPAN_STATUSES.indexOf(statusNamed(value)),
       described: described === '' ? undefined : knownAttribute([STATUS_DESCRIPTION, described]),
     }
   },
@@ -224,15 +154,11 @@ const SAID: { readonly [key: number]: (value: unknown) => Partial<Run> } = {
 /** Reads the bytes between the ids, names and times of spans by comparison, if they repeat. */
 class SpanRuns {
   readonly #texts = new ByteInterner()
-  readonly #attributes: UsualAttributes
-  readonly #said: readonly Remembered<Partial<Run>>[]
-
-  /** `prepare` mends the text of a value before it is parsed. */
-  constructor(prepare: (json: string) => string) {
-    this.#attributes = new UsualAttributes(prepare)
-    const says = (_: unknown, key: number) => new Remembered(prepare, SAID[key] ?? (() => ({})))
-    this.#said = Array.from({ length: KEY_COUNT }, says)
-  }
+  readonly #attributes = new UsualAttributes()
+  readonly #said = Array.from(
+    { length: KEY_COUNT },
+    (_, key) => new Remembered(SAID[key] ?? ((): Partial<Run> => ({}))),
+  )
 
   /** Goes on to the next value that varies; `undefined` where something is unusual. */
   read(cursor: JsonCursor, name: SpanName, last: number): Run | undefined {
@@ -247,7 +173,7 @@ class SpanRuns {
 
   /** Reads the value of a key into `run`; whether it is usual. */
   #readValue(cursor: JsonCursor, key: number, run: Run): boolean {
-    if (key === ATTRIBUTES) return this.#attributes.read(cursor, run.attributes)
+    if (key === ATTRIBUTES) return cursor.list(() => this.#attributes.read(cursor, run.attributes))
     if (key === LINKS) return cursor.list(NONE)
     const said = cursor.value(this.#said[key]!)
     if (said !== undefined) Object.assign(run, said)
@@ -292,13 +218,6 @@ const [RESOURCE, SCOPE_SPANS] = [0, 1]
 const SCOPE = new Keys('spans', 'scope', 'schemaUrl')
 const SPANS = 0
 
-/** A double cannot hold nanoseconds since 1970: times written as numbers are read as text. */
-const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
-
-export function withNanosAsText(json: string): string {
-  return json.replace(NUMERIC_NANOS, '$1"$2"')
-}
-
 interface KnownResource {
   readonly reporter: Reporter
   readonly known: KnownReporter
@@ -319,13 +238,13 @@ interface SpanTaker {
 export class UsualSpans extends JsonCursor {
   readonly #taker: SpanTaker
   readonly #resources: Remembered<KnownResource>
-  readonly #names = new Remembered(withNanosAsText, (value) => new SpanName(textOf(value)))
+  readonly #names = new Remembered((value) => new SpanName(textOf(value)))
   /** Irrelevant values, which have to be JSON, however. */
-  readonly #others = new Remembered(withNanosAsText, () => true)
-  readonly #runs = new SpanRuns(withNanosAsText)
+  readonly #others = new Remembered(() => true)
+  readonly #runs = new SpanRuns()
   /** Has the runs that come before names. */
   readonly #unnamed = new SpanName('')
-  /** Spans of the current text; the objects are reused for the next one. */
+  /** Spans of the current text. */
   #found: FoundSpan[] = []
   #resource: KnownResource | undefined
   /** The last trace id, and where its digits are. */
@@ -339,7 +258,7 @@ export class UsualSpans extends JsonCursor {
   constructor(taker: SpanTaker, keep: boolean | undefined) {
     super()
     this.#taker = taker
-    this.#resources = new Remembered(withNanosAsText, (value) => {
+    this.#resources = new Remembered((value) => {
       const described = isJsonObject(value) ? value['attributes'] : undefined
       const reporter = reporterOf(otlpAttributes(described), { keep })
       return { reporter, known: knownReporter(reporter) }
@@ -388,8 +307,7 @@ export class UsualSpans extends JsonCursor {
     this.#found.push(span)
     if (!this.#isUsual(span)) {
       this.at = start
-      if (!this.skip()) return false
-      const unusual = parsedJson(withNanosAsText(textAt(this.view, start, this.at)))
+      const unusual = this.parsed()
       if (!isJsonObject(unusual)) return false
       span.unusual = unusual
     }
@@ -462,8 +380,7 @@ export class UsualSpans extends JsonCursor {
     const start = this.at
     if (this.list(NONE)) return []
     this.at = start
-    if (!this.skip()) return undefined
-    const events = parsedJson(withNanosAsText(textAt(this.view, start, this.at)))
+    const events = this.parsed()
     return events === undefined ? undefined : otlpEvents(events)
   }
 

@@ -1,6 +1,5 @@
 import { bytesOfBase64, hexOf } from '../../core/base64.ts'
 import { VERSION_ATTRIBUTE } from '../attributes.ts'
-import type { SpanKind, SpanStatus } from '../span-columns.ts'
 import {
   type AttributeEntry,
   attributeOf,
@@ -10,7 +9,6 @@ import {
   objectsIn,
   textOf,
 } from './json-values.ts'
-import { kindNamed, statusNamed } from './span-formats.ts'
 
 /** Resource attributes that name a host, the best first. */
 const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
@@ -41,18 +39,8 @@ export function otlpId(value: unknown, size: 8 | 16): string {
   return value
 }
 
-/** `2`, `"2"`, `"SPAN_KIND_SERVER"` and `"Server"` are all a server's. */
-export function otlpKind(value: unknown): SpanKind {
-  return kindNamed(value) ?? 'internal'
-}
-
 /** Name of the status description in exports to other formats. */
 export const STATUS_DESCRIPTION = 'otel.status_description'
-
-/** `{ code: 2 }`, `{ code: "STATUS_CODE_ERROR" }`, `"Error"` and the like. */
-export function otlpStatus(value: unknown): SpanStatus {
-  return statusNamed(value, [])
-}
 
 export function otlpAttributes(list: unknown): AttributeEntry[] {
   const entries: AttributeEntry[] = []

@@ -15,20 +15,20 @@ import {
   SERVER_ERROR,
   saidBy,
   textOf,
+  withNanosAsText,
 } from './json-values.ts'
 import { isOtlpMessages, otlpMessages } from './otlp-protobuf.ts'
-import { UsualSpans, withNanosAsText } from './otlp-usual-spans.ts'
+import { UsualSpans } from './otlp-usual-spans.ts'
 import {
   otlpAttributes,
   otlpEvents,
   otlpId,
-  otlpKind,
-  otlpStatus,
   otlpText,
   type Reporter,
   reporterOf,
   STATUS_DESCRIPTION,
 } from './otlp-values.ts'
+import { kindNamed, statusNamed } from './span-formats.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
 /** Keys of arrays inside the report of one resource. */
@@ -72,8 +72,9 @@ export const otlpReader: TraceReader = {
           readValue(value, line, IN_RESOURCE.includes(cutAt ?? '')),
       })
     } else {
-      const how = { file, quality: sink.quality, prepare: withNanosAsText }
-      for await (const message of otlpMessages(all, how)) readValue(message, undefined)
+      for await (const message of otlpMessages(all, file, sink.quality)) {
+        readValue(message, undefined)
+      }
     }
     if (others === 0) return
     const message = `${counted(others, 'record')} without spans (logs or metrics, perhaps), ignored`
@@ -167,8 +168,8 @@ function readSpan(span: JsonObject, reporter: Reporter, sink: ReadSink, place: P
       parentId: parentId === '' ? null : parentId,
       ...reporter,
       operation: textOf(name),
-      kind: otlpKind(kind),
-      status: otlpStatus(status),
+      kind: kindNamed(kind) ?? 'internal',
+      status: statusNamed(status),
       startUs,
       durationUs: durationBetween(startUs, endUs),
       followsFrom: followsFrom(links, parentId),

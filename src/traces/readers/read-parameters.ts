@@ -13,16 +13,11 @@ const NAME_COLUMNS =
   'Head the columns with spanId (and traceId) for spans or node for trace points; every other column is a parameter'
 const CORRECT_ROW = 'Correct the row or take it out'
 
-/** Reads the tables of parameters of a period's traces. */
+/** Reads the tables of parameters of a period's traces: the key columns of `keyColumns`, every other column a parameter. */
 export async function readParameters(
   sources: readonly OpenableSource[],
-  {
-    quality,
-    open,
-  }: {
-    readonly quality: QualityLog
-    readonly open: (source: OpenableSource) => ReturnType<OpenableSource['open']>
-  },
+  quality: QualityLog,
+  open: (source: OpenableSource) => ReturnType<OpenableSource['open']>,
 ): Promise<ParameterTables> {
   const into = new ParameterTables(quality)
   for (const source of sources) {
@@ -37,32 +32,23 @@ export async function readParameters(
         const problem = 'The file of parameters is an SQL dump, not CSV'
         throw new TraceFormatError(problem, { file }, CONVERT)
       }
-      await readCsvParameters(chunks, into, file)
+      let addRow: ReturnType<typeof rowsUnder> | undefined
+      const rows = new CsvRows(',', (fields, line) => {
+        if (addRow === undefined) addRow = rowsUnder(fields, into, { file, line })
+        else addRow(fields, line)
+      })
+      const requireClosed = (line: number | undefined) => {
+        if (line === undefined) return
+        const next = 'Close the quote, or copy the file again if it is cut short'
+        throw new TraceFormatError('A quoted field begins that does not end', { file, line }, next)
+      }
+      for await (const chunk of chunks) requireClosed(rows.push(chunk))
+      requireClosed(rows.end())
     } finally {
       await closeChunks(chunks)
     }
   }
   return into
-}
-
-/** Parameters from CSV: the key columns of `keyColumns`, every other column a parameter. */
-async function readCsvParameters(
-  chunks: AsyncIterable<Uint8Array>,
-  into: ParameterTables,
-  file: string,
-): Promise<void> {
-  let addRow: ReturnType<typeof rowsUnder> | undefined
-  const rows = new CsvRows(',', (fields, line) => {
-    if (addRow === undefined) addRow = rowsUnder(fields, into, { file, line })
-    else addRow(fields, line)
-  })
-  const requireClosed = (line: number | undefined) => {
-    if (line === undefined) return
-    const next = 'Close the quote, or copy the file again if it is cut short'
-    throw new TraceFormatError('A quoted field begins that does not end', { file, line }, next)
-  }
-  for await (const chunk of chunks) requireClosed(rows.push(chunk))
-  requireClosed(rows.end())
 }
 
 /** Returns what adds a row of a table with this header line. */

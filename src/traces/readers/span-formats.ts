@@ -32,7 +32,7 @@ const kindOfWord = memoized((text: string): SpanKind | undefined => {
   return SPAN_KINDS.find((kind) => kind === word) ?? KIND_WORDS[word]
 })
 
-/** Returns the kind that a word or number says, if it says one. */
+/** Returns the kind that a word or number says, if it says one: `2`, `"2"`, `"SPAN_KIND_SERVER"` and `"Server"` are a server. */
 export function kindNamed(value: unknown, internal = 1): SpanKind | undefined {
   const text = textOf(value)
   if (text.length === 1) return SPAN_KINDS[Number(text) - internal]
@@ -44,8 +44,11 @@ const OK_WORDS = /^(?:ok|success|succeeded|1)$/
 const HTTP_CODE = 'http.response.status_code'
 const GRPC_CODE = 'rpc.grpc.status_code'
 
-/** Returns the status that a word or code says; a code of HTTP or gRPC is an attribute, too. */
-export function statusNamed(value: unknown, attributes: AttributeEntry[]): SpanStatus {
+/**
+ * Returns the status that a word or code says: `{ code: 2 }`, `"STATUS_CODE_ERROR"`, `"Error"` and the like. A code of
+ * HTTP or gRPC is an attribute, too.
+ */
+export function statusNamed(value: unknown, attributes: AttributeEntry[] = []): SpanStatus {
   const code = isJsonObject(value) ? value['code'] : value
   const word = textOf(code)
     .replace(/^(?:STATUS_CODE_|StatusCode\.)/i, '')

@@ -691,7 +691,7 @@ function toldBy(entries: AttributeEntry[]): Told {
       told.kind = kindNamed(value)
       isRead = true
     } else if (key === 'otel.status_code') {
-      if (told.status === undefined) told.status = statusNamed(value, [])
+      if (told.status === undefined) told.status = statusNamed(value)
       isRead = true
     } else if (key === 'error') {
       const text = String(value)

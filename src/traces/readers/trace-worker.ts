@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { LoadOptions } from '../load-options.ts'
 import { loadTraces } from '../load-traces.ts'
 import { buffersOf, packTraces } from '../pack-traces.ts'
-import type { WorkerMessage } from './read-in-worker.ts'
+import type { WorkerMessage } from './open-file.ts'
 
 const { files, options } = workerData as { files: string[]; options: LoadOptions }
 const post = (message: WorkerMessage, transfer: ArrayBuffer[] = []) =>

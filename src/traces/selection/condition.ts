@@ -3,20 +3,35 @@ import { QUOTED, quoted, unquoted } from '../../core/quoted.ts'
 import { printable, readDuration } from '../../core/words.ts'
 
 /** Operators that compare a property of a request with values. */
-export const CONDITION_OPS = [
-  'is',
-  'is not',
-  'from',
-  'below',
-  'above',
-  'up to',
-  'recorded',
-  'not recorded',
-  'calls',
-  'does not call',
-] as const
+export type ConditionOp =
+  | 'is'
+  | 'is not'
+  | 'from'
+  | 'below'
+  | 'above'
+  | 'up to'
+  | 'recorded'
+  | 'not recorded'
+  | 'calls'
+  | 'does not call'
 
-export type ConditionOp = (typeof CONDITION_OPS)[number]
+/** Operators: how each is shown, how else it may be written, and which one holds if and only if it does not. */
+const OPS: Readonly<
+  Record<ConditionOp, { shown: string; written?: readonly string[]; opposite: ConditionOp }>
+> = {
+  is: { shown: '=', written: ['==', 'is'], opposite: 'is not' },
+  'is not': { shown: 'is not', written: ['!=', '≠'], opposite: 'is' },
+  from: { shown: '≥', written: ['>='], opposite: 'below' },
+  below: { shown: '<', written: [], opposite: 'from' },
+  above: { shown: '>', written: [], opposite: 'up to' },
+  'up to': { shown: '≤', written: ['<='], opposite: 'above' },
+  recorded: { shown: 'is recorded', opposite: 'not recorded' },
+  'not recorded': { shown: 'is not recorded', opposite: 'recorded' },
+  calls: { shown: 'is called', opposite: 'does not call' },
+  'does not call': { shown: 'is not called', opposite: 'calls' },
+}
+
+export const CONDITION_OPS = Object.keys(OPS) as ConditionOp[]
 
 /** Subject whose value a condition asks for. */
 export interface Subject {
@@ -71,42 +86,12 @@ export function builtIn({ attribute, isAttribute }: Subject): BuiltIn | null {
   return BUILT_IN.find((name) => name === (ALSO[attribute] ?? attribute)) ?? null
 }
 
-const SIGNS: Readonly<Record<string, ConditionOp>> = {
-  '=': 'is',
-  '==': 'is',
-  is: 'is',
-  '!=': 'is not',
-  '≠': 'is not',
-  'is not': 'is not',
-  '>=': 'from',
-  '≥': 'from',
-  '>': 'above',
-  '<': 'below',
-  '<=': 'up to',
-  '≤': 'up to',
-}
-const SIGN_OF = {
-  is: '=',
-  'is not': 'is not',
-  from: '≥',
-  below: '<',
-  above: '>',
-  'up to': '≤',
-} as const
-
-/** Operator that holds if and only if the given one does not. */
-const OPPOSITES: Readonly<Record<ConditionOp, ConditionOp>> = {
-  is: 'is not',
-  'is not': 'is',
-  from: 'below',
-  below: 'from',
-  above: 'up to',
-  'up to': 'above',
-  recorded: 'not recorded',
-  'not recorded': 'recorded',
-  calls: 'does not call',
-  'does not call': 'calls',
-}
+/** Operators by their signs, as they are written before values. */
+const SIGNS = new Map(
+  Object.entries(OPS).flatMap(([op, { shown, written }]) =>
+    (written ? [shown, ...written] : []).map((sign) => [sign, op as ConditionOp]),
+  ),
+)
 
 const BARE = '[^\\s"=<>!≠≤≥|,]+'
 const NAME = `${QUOTED}|${BARE}`
@@ -146,7 +131,7 @@ function parseClause(clause: string): Condition {
   const denied = DENIED.exec(clause)?.[1]
   if (denied !== undefined) return opposite(parseClause(denied))
   const [, first = '', second, sign = '', rest = ''] = CLAUSE.exec(clause) ?? []
-  const op = SIGNS[sign.replace(/\s+/g, ' ').toLowerCase()]
+  const op = SIGNS.get(sign.replace(/\s+/g, ' ').toLowerCase())
   if (op === undefined) {
     throw new FlowdeltaError(
       `${show(clause)} is no condition. Write 'tenant.tier = enterprise', 'duration > 500ms', ` +
@@ -163,7 +148,7 @@ function parseClause(clause: string): Condition {
   if (state !== undefined) {
     const isRecorded = state.toLowerCase() === 'recorded'
     const holds = isRecorded ? 'recorded' : 'calls'
-    return condition(subject, op === 'is' ? holds : OPPOSITES[holds])
+    return condition(subject, op === 'is' ? holds : OPS[holds].opposite)
   }
   const { values, orNotRecorded } = parseValues(rest, clause)
   const another = dividedBy(OR, rest)
@@ -220,13 +205,9 @@ function conditionText(subject: Subject, op: ConditionOp, values: readonly strin
   const name = isClear ? attribute : quoted(attribute)
   const names =
     service === null ? name : `${PLAIN.test(service) ? service : quoted(service)} ${name}`
-  if (op === 'recorded') return `${names} is recorded`
-  if (op === 'not recorded') return `${names} is not recorded`
-  if (op === 'calls') return `${names} is called`
-  if (op === 'does not call') return `${names} is not called`
   const last = values.at(-1) ?? ''
   const all = values.length < 2 ? last : `${values.slice(0, -1).join(', ')} or ${last}`
-  return `${names} ${SIGN_OF[op]} ${all}`
+  return `${names} ${OPS[op].shown}${OPS[op].written ? ` ${all}` : ''}`
 }
 
 export function conditionsText(conditions: readonly Condition[]): string {
@@ -241,7 +222,7 @@ export function oppositeText(conditions: readonly Condition[]): string {
 }
 
 function opposite(asked: Condition): Condition {
-  return condition(asked, OPPOSITES[asked.op], asked.values, asked.orNotRecorded)
+  return condition(asked, OPS[asked.op].opposite, asked.values, asked.orNotRecorded)
 }
 
 export function dividedBy(pattern: string, text: string): string[] {

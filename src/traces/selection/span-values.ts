@@ -3,11 +3,12 @@ import { bisectLeft, max, min } from 'd3-array'
 import type { AttributeValue } from '../attributes.ts'
 import type { Dictionary } from '../dictionary.ts'
 import { entriesWithin, pairsOfRows } from '../group-rows.ts'
+import { gather } from '../growing-columns.ts'
 import { logsWithin, pickLogs } from '../log-records.ts'
 import { readOutcomes } from '../outcomes.ts'
 import { NO_PARENT, type SpanTraceColumns } from '../span-columns.ts'
 import { ANY_SERVICE, type BuiltIn, builtIn, type Subject } from './condition.ts'
-import type { Reader } from './condition-tests.ts'
+import type { Reader } from './selectable-traces.ts'
 
 type SpanReader = (span: number) => AttributeValue | undefined
 
@@ -135,7 +136,7 @@ export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): Sp
     ...spansOnly(traces, kept, parent),
     ids: Array.from(chosen, (trace) => ids[trace]!),
     spanOffsets: offsets,
-    weight: weight && Float64Array.from(chosen, (trace) => weight[trace]!),
+    weight: weight && gather(weight, chosen),
     serviceLogs:
       traces.serviceLogs &&
       logsWithin(traces.serviceLogs, [
@@ -165,12 +166,7 @@ export function withoutSpans(
 /** Columns of some spans, whose callers are given. */
 function spansOnly(traces: SpanTraceColumns, kept: Uint32Array, parent: Int32Array) {
   const { epochNs, services, operations, hosts, versionNames, spans, links, logs } = traces
-  const columns = Object.entries(spans).map(([name, column]) => {
-    const Column = column.constructor as { new (length: number): typeof column }
-    const own = new Column(kept.length)
-    for (let i = 0; i < own.length; i++) own[i] = column[kept[i]!]!
-    return [name, own]
-  })
+  const columns = Object.entries(spans).map(([name, column]) => [name, gather(column, kept)])
   return {
     ...{ epochNs, services, operations, hosts, versionNames },
     spans: { ...(Object.fromEntries(columns) as SpanTraceColumns['spans']), parent },

@@ -8,9 +8,10 @@ import {
 } from '../../core/options.ts'
 import { readDuration } from '../../core/words.ts'
 import { readMoment } from '../epoch-clock.ts'
+import type { ReadSink } from '../readers/trace-reader.ts'
 import { parseConditions } from '../selection/condition.ts'
 import { nodeFiles, type TraceSource } from '../trace-source.ts'
-import type { StoreKind, StoreLocation, StoreQuery, TraceStore } from './store.ts'
+import type { StoreKind, StoreLocation, StoreQuery } from './store.ts'
 
 /** Kinds of stores: the form of their addresses, and the function that loads the kind when an address names it. */
 const KINDS: Readonly<Record<string, readonly [form: string, load: () => Promise<StoreKind>]>> = {
@@ -151,18 +152,19 @@ async function rejectUnknownKind(source: TraceSource): Promise<void> {
   throw new FlowdeltaError(`${shown} is neither a file nor the address of a store. ${next}`)
 }
 
+/** A store, and how the requests asked for are read from it; see `StoreKind.read`. */
 export interface StoreSource {
-  readonly store: TraceStore
-  readonly query: Pick<StoreQuery, 'fromUs' | 'toUs' | 'conditions'>
+  readonly name: string
+  readonly read: (how: Pick<StoreQuery, 'signal' | 'onProgress'>, sink: ReadSink) => Promise<void>
 }
 
 /**
- * Opens the store that a source is the address of; `undefined` for a file.
+ * Finds the store that a source is the address of; `undefined` for a file.
  *
  * @throws FlowdeltaError for parameters that its kind does not take, or a package that is missing;
  *   OptionError for a time that does not say its day, unless the store is a file
  */
-export async function openStore(
+export async function storeOf(
   source: TraceSource,
   { from, to, where }: Selection,
 ): Promise<StoreSource | undefined> {
@@ -179,7 +181,9 @@ export async function openStore(
   const [fromUs, toUs] = [from, to].map((moment) => (typeof moment === 'number' ? moment : null))
   const conditions = where === null ? [] : parseConditions(where)
   const query = { fromUs: fromUs ?? null, toUs: toUs ?? null, conditions }
-  return { store: await kind.open(address, parametersOf(address, kind.parameters)), query }
+  const { name, location } = address
+  const store = { ...parametersOf(address, kind.parameters), name, location }
+  return { name, read: (how, sink) => kind.read(store, { ...query, ...how }, sink) }
 }
 
 function parametersOf(

@@ -148,21 +148,18 @@ type Client = import('@clickhouse/client').ClickHouseClient
 export const clickhouseStore = storeKind({
   parameters: CLICKHOUSE_OPTIONS,
   isFile: false,
-  open: async (location, options) => ({
-    name: location.name,
-    read: (whole, sink) =>
-      readOrInstead(whole, sink, async (query, isInstead) => {
-        const client = await connect(location, options.timeout)
-        try {
-          const server = new ClickHouse(client, location.name, query, options.tries)
-          const table = await server.findTable(options.table)
-          const sample = options.sample ?? (isInstead ? TRACES_INSTEAD : null)
-          await readSpans(server, table, { query, sample, seed: options.seed }, sink)
-        } finally {
-          await client.close()
-        }
-      }),
-  }),
+  read: ({ timeout, tries, ...options }, whole, sink) =>
+    readOrInstead(whole, sink, async (query, isInstead) => {
+      const client = await connect(options, timeout)
+      try {
+        const server = new ClickHouse(client, options.name, query, tries)
+        const table = await server.findTable(options.table)
+        const sample = options.sample ?? (isInstead ? TRACES_INSTEAD : null)
+        await readSpans(server, table, { query, sample, seed: options.seed }, sink)
+      } finally {
+        await client.close()
+      }
+    }),
 })
 
 async function connect(location: StoreLocation, timeout: number): Promise<Client> {

@@ -38,45 +38,40 @@ export const DUCKDB_OPTIONS = defineOptions({
 export const duckdbStore = storeKind({
   parameters: DUCKDB_OPTIONS,
   isFile: true,
-  async open({ name, location }, { sample, seed, table, memory, threads }) {
-    return {
-      name,
-      read: (whole, sink) =>
-        readOrInstead(whole, sink, async (query) => {
-          const folder = await mkdtemp(join(tmpdir(), 'flowdelta-'))
-          let engine: Engine | undefined
-          try {
-            engine = await openEngine({ memory, threads, folder, name }, query.signal)
-            const spans = await spansIn(engine, { name, location, table }, { ...query, sink })
-            const ask: AskSql = async (sql, onRow) => {
-              for (const row of await (engine as Engine).rows(sql)) onRow(Object.values(row))
-            }
-            const requests = await requestsOf(DIALECT, spans, { query, ask })
-            await engine.rows(`CREATE TEMP TABLE requests AS ${requests}`)
-            const how = { sample, seed, quality: sink.quality }
-            const drawn = await sampleOf(DIALECT, 'requests', how, ask)
-            await engine.rows(`CREATE TEMP TABLE drawn AS ${drawn}`)
-            await engine.rows('DROP TABLE requests')
-            query.onProgress(0, 0.5)
-            const path = join(folder, 'sample.parquet')
-            await engine.rows(
-              `COPY (SELECT s.* ${spans.changed}, r_weight * ${spans.rate} AS "SampleRate"
+  read: ({ name, location, sample, seed, table, memory, threads }, whole, sink) =>
+    readOrInstead(whole, sink, async (query) => {
+      const folder = await mkdtemp(join(tmpdir(), 'flowdelta-'))
+      let engine: Engine | undefined
+      try {
+        engine = await openEngine({ memory, threads, folder, name }, query.signal)
+        const spans = await spansIn(engine, { name, location, table }, { ...query, sink })
+        const ask: AskSql = async (sql, onRow) => {
+          for (const row of await (engine as Engine).rows(sql)) onRow(Object.values(row))
+        }
+        const requests = await requestsOf(DIALECT, spans, { query, ask })
+        await engine.rows(`CREATE TEMP TABLE requests AS ${requests}`)
+        const how = { sample, seed, quality: sink.quality }
+        const drawn = await sampleOf(DIALECT, 'requests', how, ask)
+        await engine.rows(`CREATE TEMP TABLE drawn AS ${drawn}`)
+        await engine.rows('DROP TABLE requests')
+        query.onProgress(0, 0.5)
+        const path = join(folder, 'sample.parquet')
+        await engine.rows(
+          `COPY (SELECT s.* ${spans.changed}, r_weight * ${spans.rate} AS "SampleRate"
                FROM ${spans.source} JOIN drawn ON r_trace = ${spans.trace}
                ORDER BY r_arrivedNs, r_trace, ${spans.order})
              TO ${literal(path)} (FORMAT parquet, ROW_GROUP_SIZE 50000)`,
-            )
-            for (const file of await openParquet(path)) {
-              await readFlatSpans({ ...file, name }, sink)
-              query.onProgress(file.bytes, 1)
-              await file.close()
-            }
-          } finally {
-            engine?.close()
-            await rm(folder, { recursive: true })
-          }
-        }),
-    }
-  },
+        )
+        for (const file of await openParquet(path)) {
+          await readFlatSpans({ ...file, name }, sink)
+          query.onProgress(file.bytes, 1)
+          await file.close()
+        }
+      } finally {
+        engine?.close()
+        await rm(folder, { recursive: true })
+      }
+    }),
 })
 
 /** The rows that a query gives; throws what DuckDB says as a `FlowdeltaError`. */

@@ -3,7 +3,6 @@ import { zip } from 'd3-array'
 import type { RowGroup } from 'hyparquet'
 import { hexOf } from '../../core/base64.ts'
 import { show, TraceFormatError } from '../../core/errors.ts'
-import { memoized } from '../../core/remembered.ts'
 import { beginning } from '../../core/words.ts'
 import {
   ATTRIBUTE_TYPES,
@@ -73,9 +72,54 @@ export function columnFor(part: Part, columns: readonly string[]): string | unde
 export async function readFlatSpans(file: ParquetFile, sink: ReadSink): Promise<void> {
   const parts = partsOf(file)
   const add = rowAdder(sink, file.name)
-  const { clock } = sink.spans
+  let values: Values = {}
+  const text = (part: Part, row: number) => textOf(values[part]?.[row])
+  const listed = (part: Part, row: number) => (values[part]?.[row] ?? []) as readonly unknown[]
+  const entries = (part: Part, row: number) =>
+    textsIn(values[part]?.[row], `${file.name}, column ${parts[part]?.path[0]}`)
+  const linksAt = (row: number) => {
+    if (values.linkTraces?.[row]) {
+      return zip(listed('linkTraces', row), listed('linkSpans', row)).map(linkOf)
+    }
+    const json = text('links', row)
+    return json === '' ? [] : linksOf(parsedJson(json))
+  }
+  const eventsAt = (row: number) =>
+    listed('eventNames', row).map((name, event) => {
+      const own = listed('eventAttributes', row)[event]
+      return [textOf(name), typed(textsIn(own, file.name), '')] as const
+    })
   for (const group of file.metadata.row_groups) {
-    addSpans(await valuesOf(file, group, parts), { parts, file: file.name, clock, add })
+    values = await valuesOf(file, group, parts)
+    const starts = nanosOf(values.start!, parts.start!, file.name)
+    const durations = durationsOf(values, parts, starts, file.name)
+    for (let row = 0; row < durations.length; row++) {
+      const resource = entries('resource', row)
+      const nanos = starts.nanos[row]!
+      const seconds = nanos / SECOND
+      add({
+        traceId: text('trace', row),
+        spanId: text('span', row),
+        parentId: text('parent', row),
+        service: text('service', row),
+        operation: text('operation', row),
+        host: text('host', row),
+        version: text('version', row),
+        kind: text('kind', row),
+        status: text('status', row),
+        message: text('message', row),
+        traceState: text('tracestate', row),
+        startUs: sink.spans.clock.offset(Number(seconds), Number(nanos - seconds * SECOND) / 1e3),
+        durationUs: durations[row]!,
+        followsFrom: values.followsFrom?.[row] === true,
+        links: linksAt(row),
+        attributes: typed(entries('attributes', row), text('types', row)),
+        events: eventsAt(row),
+        resourceKey: resource.length === 0 ? '' : JSON.stringify(resource),
+        resource: () => typed(resource, ''),
+        sampleRate: Number(values.sampleRate?.[row] ?? 0),
+      })
+    }
   }
 }
 
@@ -93,68 +137,6 @@ async function valuesOf(file: ParquetFile, group: RowGroup, parts: Parts): Promi
 }
 
 const SECOND = 1_000_000_000n
-
-function addSpans(
-  values: Values,
-  {
-    parts,
-    file,
-    clock,
-    add,
-  }: {
-    readonly parts: Parts
-    readonly file: string
-    readonly clock: ReadSink['spans']['clock']
-    readonly add: ReturnType<typeof rowAdder>
-  },
-): void {
-  const text = (part: Part, row: number) => textOf(values[part]?.[row])
-  const listed = (part: Part, row: number) => (values[part]?.[row] ?? []) as readonly unknown[]
-  const entries = (part: Part, row: number) =>
-    textsIn(values[part]?.[row], `${file}, column ${parts[part]?.path[0]}`)
-  const starts = nanosOf(values.start!, parts.start!, file)
-  const durations = durationsOf(values, parts, { starts, file })
-  const kindOf = memoized((said: string) => (/^\d+$/.test(said) ? Number(said) : said))
-  const linksAt = (row: number) => {
-    if (values.linkTraces?.[row]) {
-      return zip(listed('linkTraces', row), listed('linkSpans', row)).map(linkOf)
-    }
-    const json = text('links', row)
-    return json === '' ? [] : linksOf(parsedJson(json))
-  }
-  const eventsAt = (row: number) =>
-    listed('eventNames', row).map((name, event) => {
-      const own = listed('eventAttributes', row)[event]
-      return [textOf(name), typed(textsIn(own, file), '')] as const
-    })
-  for (let row = 0; row < durations.length; row++) {
-    const resource = entries('resource', row)
-    const nanos = starts.nanos[row]!
-    const seconds = nanos / SECOND
-    add({
-      traceId: text('trace', row),
-      spanId: text('span', row),
-      parentId: text('parent', row),
-      service: text('service', row),
-      operation: text('operation', row),
-      host: text('host', row),
-      version: text('version', row),
-      kind: kindOf(text('kind', row)),
-      status: text('status', row),
-      message: text('message', row),
-      traceState: text('tracestate', row),
-      startUs: clock.offset(Number(seconds), Number(nanos - seconds * SECOND) / 1e3),
-      durationUs: durations[row]!,
-      followsFrom: values.followsFrom?.[row] === true,
-      links: linksAt(row),
-      attributes: typed(entries('attributes', row), text('types', row)),
-      events: eventsAt(row),
-      resourceKey: resource.length === 0 ? '' : JSON.stringify(resource),
-      resource: () => typed(resource, ''),
-      sampleRate: Number(values.sampleRate?.[row] ?? 0),
-    })
-  }
-}
 
 function linkOf([trace, span]: readonly unknown[]): SpanLink {
   return { traceId: textOf(trace), spanId: textOf(span) }
@@ -223,7 +205,8 @@ export function durationUnit(column: string, start: string, startUnit: TimeUnit)
 function durationsOf(
   values: Values,
   { start, end, duration }: Parts,
-  { starts, file }: { readonly starts: ReturnType<typeof nanosOf>; readonly file: string },
+  starts: ReturnType<typeof nanosOf>,
+  file: string,
 ): Float64Array {
   const micros = new Float64Array(starts.nanos.length).fill(Number.NaN)
   if (duration !== undefined) {

@@ -25,7 +25,7 @@ export const HTTP_PARAMETERS = {
   }),
 } as const
 
-interface HttpOptions {
+interface HttpOptions extends StoreLocation {
   readonly tenant: string | null
   readonly timeout: number
   readonly tries: number
@@ -44,7 +44,7 @@ const MAX_PAUSE_MS = 60_000
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /** Something that went wrong and may go right the next time. */
-class PassingFailure extends Error {
+class PassingFailure extends FlowdeltaError {
   readonly next: string
   readonly pauseMs: number | undefined
 
@@ -70,7 +70,6 @@ export class HttpServer {
 
   /** @param tenantHeader header in which a tenant is named */
   constructor(
-    location: StoreLocation,
     options: HttpOptions,
     {
       kind,
@@ -82,8 +81,8 @@ export class HttpServer {
       readonly signal: AbortSignal | null
     },
   ) {
-    this.name = location.name
-    this.#base = requireUrl(location, kind)
+    this.name = options.name
+    this.#base = requireUrl(options, kind)
     this.#options = options
     this.#signal = signal
     this.#tokenName = `FLOWDELTA_${kind.toUpperCase()}_TOKEN`
@@ -116,9 +115,8 @@ export class HttpServer {
     url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`
     url.search = new URLSearchParams(parameters).toString()
     const { tries } = this.#options
-    const isPassing = (failure: unknown): failure is FlowdeltaError | PassingFailure =>
-      failure instanceof PassingFailure ||
-      (failure instanceof FlowdeltaError && !(failure instanceof Refusal))
+    const isPassing = (failure: unknown): failure is FlowdeltaError =>
+      failure instanceof FlowdeltaError && !(failure instanceof Refusal)
     return retried(async () => read(await this.#ask(url)), {
       tries,
       signal: this.#signal,
@@ -155,7 +153,7 @@ export class HttpServer {
       if (response.status === 404) return null
       throw this.#failureOf(response, bytes, url)
     } catch (error) {
-      if (error instanceof FlowdeltaError || error instanceof PassingFailure) throw error
+      if (error instanceof FlowdeltaError) throw error
       this.#signal?.throwIfAborted()
       if (silence.signal.aborted) {
         throw new PassingFailure(`kept silent for ${this.#options.timeout} s`, ASK_LESS)

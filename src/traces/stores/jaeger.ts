@@ -70,41 +70,38 @@ const APIS = {
 export const jaegerStore = storeKind({
   parameters: JAEGER_OPTIONS,
   isFile: false,
-  open: async (location, { service, api, limit, ...options }) => ({
-    name: location.name,
-    read: async (query, sink) => {
-      const whole = requireTimes(query, location.name)
-      const server = new HttpServer(location, options, {
-        kind: 'jaeger',
-        tenantHeader: 'x-tenant',
-        signal: query.signal,
-      })
-      const version = api === 'auto' ? await versionOf(server) : api
-      const { path, reader, search, isEmpty404 } = APIS[version]
-      const wanted = service ?? rootService(query.conditions)
-      // A span of another service than the root's may be shorter than the request.
-      const leastUs = service === null ? leastDurationUs(query.conditions) : 0
-      const services = wanted === null ? await servicesOf(server, version) : [wanted]
-      const traces = new AnsweredTraces(sink, location.name)
-      const reading = new SlicedReading({ limit, leastUs: 1000 })
-      for (const [place, each] of services.entries()) {
-        const ask = (slice: Slice) =>
-          server.get(
-            `${path}/traces`,
-            search({ ...slice, service: each, limit, leastUs }),
-            async (answer) => {
-              query.onProgress(answer?.bytes.length ?? 0, place / services.length)
-              if (answer === null && !isEmpty404) throw notThere(location, 'Jaeger', 'search')
-              return traces.take(answer, reader)
-            },
-          )
-        await reading.read([whole], ask, (share) =>
-          query.onProgress(0, (place + share) / services.length),
+  async read({ service, api, limit, ...at }, query, sink) {
+    const whole = requireTimes(query, at.name)
+    const server = new HttpServer(at, {
+      kind: 'jaeger',
+      tenantHeader: 'x-tenant',
+      signal: query.signal,
+    })
+    const version = api === 'auto' ? await versionOf(server) : api
+    const { path, reader, search, isEmpty404 } = APIS[version]
+    const wanted = service ?? rootService(query.conditions)
+    // A span of another service than the root's may be shorter than the request.
+    const leastUs = service === null ? leastDurationUs(query.conditions) : 0
+    const services = wanted === null ? await servicesOf(server, version) : [wanted]
+    const traces = new AnsweredTraces(sink, at.name)
+    const reading = new SlicedReading({ limit, leastUs: 1000 })
+    for (const [place, each] of services.entries()) {
+      const ask = (slice: Slice) =>
+        server.get(
+          `${path}/traces`,
+          search({ ...slice, service: each, limit, leastUs }),
+          async (answer) => {
+            query.onProgress(answer?.bytes.length ?? 0, place / services.length)
+            if (answer === null && !isEmpty404) throw notThere(at, 'Jaeger', 'search')
+            return traces.take(answer, reader)
+          },
         )
-      }
-      reading.report(sink, location.name)
-    },
-  }),
+      await reading.read([whole], ask, (share) =>
+        query.onProgress(0, (place + share) / services.length),
+      )
+    }
+    reading.report(sink, at.name)
+  },
 })
 
 /** Parameters of a search besides the time. */

@@ -11,29 +11,26 @@ import { storeKind } from './store.ts'
 export const parquetStore = storeKind({
   parameters: defineOptions({}),
   isFile: true,
-  open: async ({ name, location }) => ({
-    name,
-    async read({ signal, onProgress }, sink) {
-      const files = await openParquet(location)
-      const whole = files.reduce((sum, { bytes }) => sum + bytes, 0)
-      let bytes = 0
-      try {
-        for (const file of files) {
-          signal?.throwIfAborted()
-          await file.requireIntact()
-          readBeside(parsedJson(file.said(SAVED_KEY) ?? ''), sink, file.name)
-          requireFlatSpans(file)
-          await readFlatSpans(file, sink)
-          bytes += file.bytes
-          onProgress(file.bytes, bytes / whole)
-        }
-      } catch (error) {
-        throw isOfData(error) ? damagedParquet(location, error) : error
-      } finally {
-        for (const file of files) await file.close()
+  async read({ location }, { signal, onProgress }, sink) {
+    const files = await openParquet(location)
+    const whole = files.reduce((sum, { bytes }) => sum + bytes, 0)
+    let bytes = 0
+    try {
+      for (const file of files) {
+        signal?.throwIfAborted()
+        await file.requireIntact()
+        readBeside(parsedJson(file.said(SAVED_KEY) ?? ''), sink, file.name)
+        requireFlatSpans(file)
+        await readFlatSpans(file, sink)
+        bytes += file.bytes
+        onProgress(file.bytes, bytes / whole)
       }
-    },
-  }),
+    } catch (error) {
+      throw isOfData(error) ? damagedParquet(location, error) : error
+    } finally {
+      for (const file of files) await file.close()
+    }
+  },
 })
 
 /** Whether an error comes from values that contradict the file's own schema. */

@@ -1,13 +1,8 @@
 import { getOrInsert } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
 import { type AttributeEntry, eventEntries } from '../readers/json-values.ts'
-import {
-  otlpKind,
-  otlpStatus,
-  type Reporter,
-  reporterOf,
-  STATUS_DESCRIPTION,
-} from '../readers/otlp-values.ts'
+import { type Reporter, reporterOf, STATUS_DESCRIPTION } from '../readers/otlp-values.ts'
+import { kindNamed, statusNamed } from '../readers/span-formats.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { traceStateProbability } from '../sampling.ts'
 import type { SpanLink } from '../span-traces-builder.ts'
@@ -45,7 +40,8 @@ interface SpanRow {
 /** Returns what adds a row to the traces. */
 export function rowAdder({ spans, resourceAttributes }: ReadSink, file: string) {
   const reporters = new Map<string, Map<string, Reporter>>()
-  const [kindOf, statusOf] = [memoized(otlpKind), memoized(otlpStatus)]
+  const kindOf = memoized((kind: unknown) => kindNamed(kind) ?? 'internal')
+  const statusOf = memoized((status: unknown) => statusNamed(status))
   const place = { file }
   return (row: SpanRow): void => {
     const { service, message, attributes, events, sampleRate } = row

@@ -16,34 +16,27 @@ export interface StoreQuery {
   readonly onProgress: (bytes: number, share: number) => void
 }
 
-/** Somewhere that traces are kept. */
-export interface TraceStore {
-  /** Name in messages: the address without passwords and parameters. */
-  readonly name: string
+/** Kind of place where traces are kept. */
+export interface StoreKind<Table extends OptionTable = OptionTable> {
+  /** Parameters of its addresses, behind the `?`. */
+  readonly parameters: Table
+  /** Whether its addresses are those of files, whose times may be given from the recording's start. */
+  readonly isFile: boolean
   /**
    * Hands over whole traces: at least those of all requests that `query` asks for. It may use conditions to hand over
    * fewer, but not if that could change which requests are selected: `loadTraces` applies time and conditions once more
    * to the traces it gets.
    *
    * If a store cannot hand over some traces, such as those beyond a server's limit, it notes that in `sink.quality`
-   * with the code `incomplete-answer`.
+   * with the code `incomplete-answer`. Packages that only this kind needs are imported here.
    *
    * @throws FlowdeltaError if the store cannot be reached, or does not answer as it should
    */
-  read(query: StoreQuery, sink: ReadSink): Promise<void>
-}
-
-export interface StoreKind<Table extends OptionTable = OptionTable> {
-  /** Parameters of its addresses, behind the `?`. */
-  readonly parameters: Table
-  /** Whether its addresses are those of files, whose times may be given from the recording's start. */
-  readonly isFile: boolean
-  /** Opens a store. Packages that only this kind needs are imported here. */
-  open(location: StoreLocation, parameters: OptionsOf<Table>): Promise<TraceStore>
+  read(store: StoreLocation & OptionsOf<Table>, query: StoreQuery, sink: ReadSink): Promise<void>
 }
 
 export interface StoreLocation {
-  /** Name in messages. */
+  /** Name in messages: the address without passwords and parameters. */
   readonly name: string
   /** A path, or a URL with its user and password, without parameters. */
   readonly location: string

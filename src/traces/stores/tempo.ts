@@ -25,43 +25,40 @@ const OLDER_PATH = '/api/traces'
 export const tempoStore = storeKind({
   parameters: TEMPO_OPTIONS,
   isFile: false,
-  open: async (location, { limit, ...options }) => ({
-    name: location.name,
-    read: async (query, sink) => {
-      const { fromUs, toUs } = requireTimes(query, location.name)
-      const server = new HttpServer(location, options, {
-        kind: 'tempo',
-        tenantHeader: 'x-scope-orgid',
-        signal: query.signal,
-      })
-      const reading = new SlicedReading({ limit, leastUs: SECOND_US })
-      const traces = new TraceFetcher(server, sink)
-      const q = traceQl(query.conditions)
-      let share = 0
-      const onBytes = (bytes: number) => query.onProgress(bytes, share)
-      const ask = async ({ fromUs: start, toUs: end }: Slice) => {
-        const ids = await server.get(
-          '/api/search',
-          {
-            q,
-            limit: `${limit}`,
-            spss: '1',
-            start: `${start / SECOND_US}`,
-            end: `${end / SECOND_US}`,
-          },
-          (answer) => idsIn(answer, server),
-        )
-        await traces.fetch(ids, onBytes)
-        return ids
-      }
-      await reading.read(daysOf(fromUs, toUs), ask, (done) => {
-        share = done
-        onBytes(0)
-      })
-      reading.report(sink, location.name)
-      traces.report()
-    },
-  }),
+  async read({ limit, ...at }, query, sink) {
+    const { fromUs, toUs } = requireTimes(query, at.name)
+    const server = new HttpServer(at, {
+      kind: 'tempo',
+      tenantHeader: 'x-scope-orgid',
+      signal: query.signal,
+    })
+    const reading = new SlicedReading({ limit, leastUs: SECOND_US })
+    const traces = new TraceFetcher(server, sink)
+    const q = traceQl(query.conditions)
+    let share = 0
+    const onBytes = (bytes: number) => query.onProgress(bytes, share)
+    const ask = async ({ fromUs: start, toUs: end }: Slice) => {
+      const ids = await server.get(
+        '/api/search',
+        {
+          q,
+          limit: `${limit}`,
+          spss: '1',
+          start: `${start / SECOND_US}`,
+          end: `${end / SECOND_US}`,
+        },
+        (answer) => idsIn(answer, server),
+      )
+      await traces.fetch(ids, onBytes)
+      return ids
+    }
+    await reading.read(daysOf(fromUs, toUs), ask, (done) => {
+      share = done
+      onBytes(0)
+    })
+    reading.report(sink, at.name)
+    traces.report()
+  },
 })
 
 /** Stretches of at most a day, of whole seconds. */

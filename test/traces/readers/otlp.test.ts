@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { otlpReader } from '../../../src/traces/readers/otlp.ts'
-import { otlpId, otlpKind, otlpStatus } from '../../../src/traces/readers/otlp-values.ts'
+import { otlpId } from '../../../src/traces/readers/otlp-values.ts'
+import { kindNamed, statusNamed } from '../../../src/traces/readers/span-formats.ts'
 import { issueCounts, plainSpans, readSpans } from '../read-traces.ts'
 
 const request = (span: object, resource: object = {}) => ({
@@ -160,23 +161,28 @@ describe('times', () => {
 
 test('kinds are numbers, digits or names', () => {
   for (const value of [2, '2', 'SPAN_KIND_SERVER', 'Server', 'server']) {
-    expect(otlpKind(value)).toBe('server')
+    expect(kindNamed(value)).toBe('server')
   }
-  expect([1, 3, 4, 5].map(otlpKind)).toEqual(['internal', 'client', 'producer', 'consumer'])
+  expect([1, 3, 4, 5].map((kind) => kindNamed(kind))).toEqual([
+    'internal',
+    'client',
+    'producer',
+    'consumer',
+  ])
   for (const value of [0, undefined, null, 'SPAN_KIND_UNSPECIFIED', 9, {}]) {
-    expect(otlpKind(value)).toBe('internal')
+    expect(kindNamed(value)).toBeUndefined()
   }
 })
 
 test('statuses are numbers, digits or names', () => {
   for (const value of [{ code: 2 }, { code: '2' }, { code: 'STATUS_CODE_ERROR' }, 'Error']) {
-    expect(otlpStatus(value)).toBe('error')
+    expect(statusNamed(value)).toBe('error')
   }
   for (const value of [{ code: 1 }, { code: 'STATUS_CODE_OK' }, 'Ok']) {
-    expect(otlpStatus(value)).toBe('ok')
+    expect(statusNamed(value)).toBe('ok')
   }
   for (const value of [{}, undefined, null, { code: 0 }, { code: 'STATUS_CODE_UNSET' }]) {
-    expect(otlpStatus(value)).toBe('unset')
+    expect(statusNamed(value)).toBe('unset')
   }
 })
 
