@@ -1,6 +1,7 @@
 import { type UnrecordedCallee, unrecordedCallees } from '../calls/unrecorded-callees.ts'
 import { spanRoles } from '../calls/visits.ts'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../core/columns.ts'
+import { joined } from '../core/entries.ts'
 import { pickOptions } from '../core/options.ts'
 import type { Resolution } from '../flows/clocks/clock-resolution.ts'
 import type { FlowLogColumns, ServiceLogChange } from '../flows/flow-logs.ts'
@@ -109,9 +110,18 @@ export function takeSnapshot(
     },
     labels: labelsOf(flows),
     labelTexts: label && ruledTexts(folded, label),
-    nodes: joined(each.map((shape) => shapes.labels(shape))),
-    from: joined(each.map((shape) => shapes.from(shape))),
-    to: joined(each.map((shape) => shapes.to(shape))),
+    nodes: joined(
+      each.map((shape) => shapes.labels(shape)),
+      new Uint32Array(),
+    ),
+    from: joined(
+      each.map((shape) => shapes.from(shape)),
+      new Uint32Array(),
+    ),
+    to: joined(
+      each.map((shape) => shapes.to(shape)),
+      new Uint32Array(),
+    ),
     nodeCounts: Uint32Array.from(each, (shape) => shapes.nodeCount(shape)),
     edgeCounts: Uint32Array.from(each, (shape) => shapes.edgeCount(shape)),
     folding: refolds ? folded.folding : null,
@@ -157,35 +167,15 @@ function labelsOf({ labels }: FlowSet): NodeLabel[] {
   return Array.from({ length: labels.size }, (_, code) => labels.get(code))
 }
 
-function joined(parts: readonly Uint32Array[]): Uint32Array {
-  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let start = 0
-  for (const part of parts) {
-    all.set(part, start)
-    start += part.length
-  }
-  return all
-}
-
 function latenciesOfSome(flows: FlowSet, isWanted: (request: number) => boolean) {
   const latencyOffsets = new Uint32Array(flows.size + 1)
   const wanted: Float64Array[] = []
-  let length = 0
   for (let request = 0; request < flows.size; request++) {
-    if (isWanted(request)) {
-      const own = flows.latencies(request)
-      wanted.push(own)
-      length += own.length
-    }
-    latencyOffsets[request + 1] = length
+    const own = isWanted(request) ? flows.latencies(request) : new Float64Array()
+    wanted.push(own)
+    latencyOffsets[request + 1] = latencyOffsets[request]! + own.length
   }
-  const latencyUs = new Float64Array(length)
-  let start = 0
-  for (const own of wanted) {
-    latencyUs.set(own, start)
-    start += own.length
-  }
-  return { latencyUs, latencyOffsets }
+  return { latencyUs: joined(wanted, new Float64Array()), latencyOffsets }
 }
 
 /** Restores a comparison; what needs traces, or was left out, is missing. */

@@ -23,8 +23,7 @@ import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import { deadlineOf } from './error-findings.ts'
-import type { Deadline, RestOfRequests } from './evidence.ts'
-import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { type Deadline, type Draft, NO_EVIDENCE, type RestOfRequests } from './finding.ts'
 import { byRequestsAfter, categoriesOf, requestsOf, surest } from './names.ts'
 import type { Prices } from './prices.ts'
 import { requestsAfter } from './segment-findings.ts'
@@ -204,7 +203,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
     if (kind !== 'request' || !changed) return []
     const changedOnes = operations.filter((one) => one.changed)
     const all = changedStrata(times, step).flatMap((one) => [...one.after.recorded.requests])
-    const after = requests.filter((request) => flows.period[request] === AFTER)
+    const after = flows.within(AFTER, requests)
     const concerned = countByPeriod(flows, requests)
     const each = concerned[AFTER] / after.length
     const left = leftIn(
@@ -314,8 +313,8 @@ const shiftsOfSameMix = remembered((flows: FlowSet): Shifts => {
     const isOfBoth = factor > 0 && factor < Number.POSITIVE_INFINITY
     return isOfBoth ? flows.countOf(request) * (flows.period[request] === BEFORE ? 1 : factor) : 0
   }
-  const samples = [BEFORE, AFTER].map((period) => {
-    const own = wholes.filter((one) => flows.period[one] === period && weightOf(one) > 0)
+  const samples = ([BEFORE, AFTER] as const).map((period) => {
+    const own = flows.within(period, wholes).filter((one) => weightOf(one) > 0)
     return [
       Float64Array.from(own, (one) => flows.responseTimeUs[one]!),
       Float64Array.from(own, weightOf),

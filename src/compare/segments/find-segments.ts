@@ -1,5 +1,4 @@
 // Runs once a request and column: the loops index with `!`.
-// Runs once a row and column: the loops index with `!`.
 import { greatest, group, median, range, sum } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
@@ -16,8 +15,13 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
 import { type Divided, DividingColumns } from './dividing-columns.ts'
-import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
-import { searchStepSpans } from './measured-spans.ts'
+import {
+  allMeasured,
+  failedRequests,
+  type Measured,
+  onlyOperation,
+  searchStepSpans,
+} from './measured.ts'
 import {
   isEnough,
   isMoved,
@@ -32,18 +36,6 @@ import {
   RequestColumns,
 } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
-import {
-  countAfter,
-  kindsOf,
-  levelsOf,
-  MAX_OUTSIDE,
-  rowsOf,
-  rowsOfOthers,
-  type Searched as SearchedRows,
-  toldSides,
-  waitedFor,
-  withoutUnchanged,
-} from './segment-rows.ts'
 import {
   type Coded,
   codesAfter,
@@ -61,7 +53,20 @@ import {
   type SegmentOptions,
   Segments,
 } from './segments.ts'
-import { type SegmentTest, testSegment } from './test-segment.ts'
+import {
+  countAfter,
+  kindsOf,
+  levelsOf,
+  MAX_OUTSIDE,
+  rowsOf,
+  rowsOfOthers,
+  type Searched as SearchedRows,
+  type SegmentTest,
+  testSegment,
+  toldSides,
+  waitedFor,
+  withoutUnchanged,
+} from './test-segment.ts'
 
 const MAX_TRIES = 6
 /** Most segments of one step; each is searched among the rows that the earlier ones left. */

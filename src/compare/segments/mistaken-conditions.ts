@@ -7,8 +7,13 @@ import { isNameLike } from '../../traces/attribute-names.ts'
 import type { Measured } from './measured.ts'
 import { type CodedRows, FIRST_VALUE, MISSING, type RequestColumn } from './request-columns.ts'
 import type { Candidate } from './scan-conditions.ts'
-import { countAfter, countOf, rowsOf, type Searched as SearchedRows } from './segment-rows.ts'
-import { measureSides } from './test-segment.ts'
+import {
+  countAfter,
+  countOf,
+  measureSides,
+  rowsOf,
+  type Searched as SearchedRows,
+} from './test-segment.ts'
 
 /** Largest share of failing requests after in a segment of times. */
 const MAX_FAILED = 0.5

@@ -101,10 +101,8 @@ export function callCounts({ sites }: CallSites, roots: RootCalls): readonly Cal
     for (const choice of choicesOf(site, names, roots)) {
       const { of, kind, about, among = '', answers } = choice
       const key = `${kind} ${names.number(of)} ${about.map((one) => names.number(one)).join(' ')}`
-      const question = questions.get(key) ?? new Question(choice, names)
-      questions.set(key, question)
-      const context = contexts.get(among) ?? JSON.stringify([site.context, among])
-      contexts.set(among, context)
+      const question = getOrInsert(questions, key, () => new Question(choice, names))
+      const context = getOrInsert(contexts, among, () => JSON.stringify([site.context, among]))
       question.add({ number, requests: site.requests, all }, { context, answers })
     }
   })
@@ -275,9 +273,14 @@ class Question {
     addTo(this.#contexts, context, requests)
     for (const { call, isDirect } of answers) {
       const name = call && this.#names.number(call)
-      const known = this.#answers.get(name)
-      const answer = known ?? { call, sites: new Set(), made: new Map(), all: 0, direct: 0 }
-      if (known === undefined) this.#answers.set(name, answer)
+      const newAnswer = () => ({
+        call,
+        sites: new Set<number>(),
+        made: new Map(),
+        all: 0,
+        direct: 0,
+      })
+      const answer = getOrInsert(this.#answers, name, newAnswer)
       answer.sites.add(number)
       answer.all += all
       if (isDirect) answer.direct += all
@@ -352,20 +355,13 @@ export function callRepeats(flows: FlowSet, sites: CallSites): readonly CallRepe
   const samplesOf = (shape: number) =>
     ofShape[shape]!.filter(({ key }) => repeated.has(key)).map(
       ({ key, context, of, call, times }) => {
-        const known: Repeated = found.get(key) ?? {
-          of,
-          call,
-          timesOf: new Map(),
-          contexts: new Map(),
-          chances: [0, 0],
-          made: [0, 0],
-        }
-        found.set(key, known)
+        const known = getOrInsert(found, key, () => {
+          const counts = { chances: [0, 0], made: [0, 0] } as Pick<Repeated, 'chances' | 'made'>
+          return { of, call, timesOf: new Map(), contexts: new Map(), ...counts }
+        })
         known.timesOf.set(shape, times)
-        const samples =
-          known.contexts.get(context) ?? ([new GrowingRepeats(), new GrowingRepeats()] as const)
-        known.contexts.set(context, samples)
-        return { times, samples, known }
+        const newSamples = () => [new GrowingRepeats(), new GrowingRepeats()] as const
+        return { times, samples: getOrInsert(known.contexts, context, newSamples), known }
       },
     )
   const ofShapes: ReturnType<typeof samplesOf>[] = []

@@ -1,6 +1,7 @@
 // Runs once a record: the loops index with `!`.
 import { group, sum } from 'd3-array'
 import { allVisits } from '../../calls/visits.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { TIME } from '../../core/quantity.ts'
 import { shortText } from '../../core/words.ts'
 import type { FlowLogColumns, Statement } from '../../flows/flow-logs.ts'
@@ -8,21 +9,22 @@ import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { GRAVE_LEVELS } from '../../traces/log-records.ts'
-import { type Unchanged, whyUnchanged } from '../mutations/find-response-time-mutations.ts'
-import { compareActions } from './between-runs.ts'
+import { type Verdict, verdictOf } from '../mutations/find-response-time-mutations.ts'
 import { type CallChoice, type CountsTest, sameTest } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
 import type { Corrected } from './compare-errors.ts'
-import { type ChoiceCounts, StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import {
+  type ChoiceCounts,
+  compareActions,
+  StretchCounts,
+  type TimeBlocks,
+  timeBlocks,
+} from './time-blocks.ts'
 
 /** Change of how often spans of an operation log a statement. */
-export interface LogChange extends Omit<LogCounts, 'ofRequests'>, CountsTest {
+export interface LogChange extends Omit<LogCounts, 'ofRequests'>, CountsTest, Verdict {
   /** p corrected over all tests of steps, calls, errors and logs together. */
   readonly q: number
-  /** Whether the change is significant among the operation's logs, and large enough to matter. */
-  readonly changed: boolean
-  /** Why it does not count as changed; `null` if it does. */
-  readonly why: Unchanged | null
 }
 
 export interface LogTests {
@@ -73,8 +75,8 @@ export function describeLogs(
       const level = logs?.statements[counts.statement]?.level ?? ''
       const least = ERRORS.has(level) ? minimumShare : MIN_SHARE
       const isLarge = Math.abs(test.difference) >= least
-      const why = whyUnchanged(q, { alpha }, () => [!isLarge && 'too small'])
-      return { ...counts, ...test, q, changed: why === null, why }
+      const verdict = verdictOf(q, { alpha }, () => [!isLarge && 'too small'])
+      return { ...counts, ...test, q, ...verdict }
     }),
   )
 }
@@ -145,8 +147,7 @@ function logCounts(
         const { service, callingOperation } = visitOf[span]!
         if (span > 0) depths[span] = depths[tree.parent[span]!]! + 1
         const key = JSON.stringify([service, operation])
-        const own = operations.get(key) ?? new OperationLogs({ service, operation })
-        operations.set(key, own)
+        const own = getOrInsert(operations, key, () => new OperationLogs({ service, operation }))
         own.depth = Math.min(own.depth, depths[span]!)
         return { own, site: own.site(callingOperation, newTally) }
       }),
@@ -218,9 +219,7 @@ class OperationLogs {
   }
 
   site(context: string, newTally: () => Tally): Site {
-    const known = this.#sites.get(context) ?? { all: newTally(), did: new Map() }
-    this.#sites.set(context, known)
-    return known
+    return getOrInsert(this.#sites, context, () => ({ all: newTally(), did: new Map() }))
   }
 
   add(
@@ -235,11 +234,9 @@ class OperationLogs {
       }
     })
     for (const [one, place] of done) {
-      const tally = did.get(one) ?? newTally()
-      did.set(one, tally)
-      tally.add(request, block)
-      const made = this.#made.get(one) ?? { requests: new Set(), places: 0, times: 0 }
-      this.#made.set(one, made)
+      getOrInsert(did, one, newTally).add(request, block)
+      const newDone = (): Done => ({ requests: new Set(), places: 0, times: 0 })
+      const made = getOrInsert(this.#made, one, newDone)
       made.requests.add(request)
       made.places += place
       made.times++

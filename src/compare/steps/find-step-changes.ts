@@ -12,9 +12,8 @@ import { cauchyCombination } from '../../stats/cauchy-combination.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { Categories } from '../categories/categories.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
-import { whyUnchanged } from '../mutations/find-response-time-mutations.ts'
+import { verdictOf } from '../mutations/find-response-time-mutations.ts'
 import { compareArrivals } from './arrivals.ts'
-import { compareActions, compareTimes, WHOLE_LEVEL } from './between-runs.ts'
 import {
   type CallChoice,
   type CountsTest,
@@ -40,7 +39,13 @@ import {
 import type { StepStratum } from './step-strata.ts'
 import { type StepTimes, stepTimes } from './step-times.ts'
 import { type FarTimes, testFarTimes, testTails } from './tail-counts.ts'
-import { shortStretches, timeBlocks } from './time-blocks.ts'
+import {
+  compareActions,
+  compareTimes,
+  shortStretches,
+  timeBlocks,
+  WHOLE_LEVEL,
+} from './time-blocks.ts'
 
 /** A change of this share of an operation's calls is called one. */
 const MIN_SHARE = 0.05
@@ -202,12 +207,12 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
       .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs)),
     calls: choices.map(({ counts, test }) => {
       const own = corrected(counts.of, test.p)
-      const why = whyUnchanged(own, options, () => [
+      const verdict = verdictOf(own, options, () => [
         !(Math.abs(test.difference) >= MIN_SHARE) && 'too small',
         !isMadeOtherwise({ ...counts, ...test }) && 'not borne out',
         isHidden({ ...counts, ...test }) && 'lost spans',
       ])
-      return { ...counts, ...test, q: own, changed: why === null, why }
+      return { ...counts, ...test, q: own, ...verdict }
     }),
     repeats: ofRepeats.map(({ repeat, test }) => {
       const own = corrected(repeat.of, test.p)

@@ -12,7 +12,7 @@ import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
 import { cappedTimes, SLOWEST, usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
-import { type Unchanged, whyUnchanged } from '../mutations/find-response-time-mutations.ts'
+import { type Verdict, verdictOf } from '../mutations/find-response-time-mutations.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { CallCounts, CallRepeats, CountsTest } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
@@ -23,7 +23,7 @@ import { callTimes, type Step, type StepTimes, stepKey, strataOfStep } from './s
 import { type MeasuredMinority, type Minority, minorityOf } from './tail-counts.ts'
 
 /** Change of one operation of a step. */
-export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower' | 'p'> {
+export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower' | 'p'>, Verdict {
   readonly operation: string
   /** Requests that have it. */
   readonly beforeRequests: number
@@ -41,10 +41,6 @@ export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower
   /** Contribution to the sum of all response times after, in µs, and its standard error. */
   readonly contributionUs: number
   readonly contributionError: number
-  /** Significant among the operations of its step, and large enough to matter. */
-  readonly changed: boolean
-  /** Why it does not count as changed; `null` if it does. */
-  readonly why: Unchanged | null
 }
 
 /** One step, compared between the periods. */
@@ -69,12 +65,8 @@ export interface StepChange
 }
 
 /** Different behavior of an operation, compared between the periods. */
-export interface CallChange extends CallCounts, CountsTest {
+export interface CallChange extends CallCounts, CountsTest, Verdict {
   readonly q: number
-  /** Whether the change is significant among the operation's calls, and large enough to matter. */
-  readonly changed: boolean
-  /** Why it does not count as changed; `null` if it does. */
-  readonly why: Unchanged | null
 }
 
 /** Change in how often an operation repeats a call, compared between the periods. */
@@ -466,7 +458,7 @@ function describeTimes(
   const isParallel = minority === null && strata.some((one) => asWaitedFor(one) !== one)
   const addedUs = isParallel ? contribution.contributionUs : shift * calls
   const effect = (addedUs * weights) / Math.max(1, has.length) / usualUs
-  const why = whyUnchanged(test.p, { alpha: significant ? Number.POSITIVE_INFINITY : 0 }, () => [
+  const verdict = verdictOf(test.p, { alpha: significant ? Number.POSITIVE_INFINITY : 0 }, () => [
     !(Math.abs(effect) >= minimumEffect) && 'too small',
     isNegligible && 'too small in all',
   ])
@@ -481,8 +473,7 @@ function describeTimes(
     interval: [low, high],
     effect,
     ...contribution,
-    changed: why === null,
-    why,
+    ...verdict,
   }
 }
 

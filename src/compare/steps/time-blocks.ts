@@ -1,10 +1,28 @@
 // Runs once a request of a step: the loops index with `!`.
+import { sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
-import type { Pairing } from '../../stats/moderated-shifts.ts'
+import { cauchyCombination } from '../../stats/cauchy-combination.ts'
+import { clusteredCountsTest } from '../../stats/clustered-counts.ts'
+import {
+  type BlockedSample,
+  type BlockedStratum,
+  logOf,
+  type ModeratedShift,
+  moderatedShifts,
+  type Pairing,
+} from '../../stats/moderated-shifts.ts'
+import { largerP, RunSums, runMeasure, runShifts, shareMeasure } from '../../stats/run-shifts.ts'
 import { rowsWhere } from '../../traces/group-rows.ts'
+import {
+  type CountsOptions,
+  type CountsTest,
+  compareCounts,
+  inPeriods,
+  unweighted,
+} from './call-counts.ts'
 
 /** Stretches of time that each period is divided into, and each run of one, if there is room. */
 export const BLOCKS = 10
@@ -142,4 +160,190 @@ export function divideTimes(timeUs: Float64Array, parts: number): Uint8Array {
     stretches[number] = Math.floor((parts * at) / timeUs.length)
   })
   return stretches
+}
+
+/**
+ * Tests all steps within runs (`moderatedShifts`) and, of several runs before, against their
+ * differences (`runShifts`): p is the larger one.
+ */
+export function compareTimes(
+  measures: readonly (readonly BlockedStratum[])[],
+  blocks: TimeBlocks,
+): ModeratedShift[] {
+  const { perRun, runs, pairs } = blocks
+  const tests = testPartsOfAfter(blocks, (part) =>
+    moderatedShifts(timesWithin(measures, part), {
+      perRun,
+      ...(part === null ? { pairs } : { steady: true }),
+    }),
+  )
+  if (runs < 2) return tests
+  const between = runShifts(
+    measures.map((strata, i) => {
+      const measure = runMeasure(strata.map((stratum) => sumsByRun(stratum, perRun, runs)))
+      return { ...measure, variance: measure.variance * (tests[i] as ModeratedShift).designEffect }
+    }),
+  )
+  return tests.map((test, i) => ({ ...test, p: largerP(test.p, between[i]) }))
+}
+
+function sumsByRun({ before, after }: BlockedStratum, perRun: number, runs: number): RunSums {
+  const sums = new RunSums(runs + 1)
+  const add = ({ values, blocks }: BlockedSample, runOf: (block: number) => number) => {
+    for (let i = 0; i < values.length; i++) {
+      sums.add(runOf(blocks[i] as number), logOf(values[i] as number))
+    }
+  }
+  add(before, (block) => Math.floor(block / perRun))
+  add(after, () => runs)
+  return sums
+}
+
+/**
+ * Tests shares of choices: `compareCounts`, then between runs. Weighted counts are tested by their worth and reported
+ * as they are.
+ */
+export function compareChoices(
+  counted: readonly { readonly strata: readonly ChoiceCounts[] }[],
+  blocks: Omit<TimeBlocks, 'of'>,
+  { lasts = false }: Pick<CountsOptions, 'lasts'> = {},
+): CountsTest[] {
+  const { perRun, runs, pairs } = blocks
+  const isWeighted = counted.some(({ strata }) => strata.some(({ spread }) => spread))
+  if (isWeighted) {
+    const worth = counted.map(({ strata }) => ({
+      strata: strata.map((stratum) => unweighted(stratum, perRun)),
+    }))
+    return compareChoices(worth, blocks, { lasts }).map((test, i) => ({
+      ...test,
+      made: inPeriods(counted[i]!.strata, 'made', perRun),
+      chances: inPeriods(counted[i]!.strata, 'chances', perRun),
+    }))
+  }
+  const choices = counted
+  const test = (part: PartOfAfter | null) =>
+    compareCounts(
+      choices.map(({ strata }) => countsWithin(strata, part)),
+      { perRun, lasts, ...(part === null ? { pairs } : { steady: true }) },
+    )
+  const tests = testPartsOfAfter(blocks, test)
+  if (runs < 2) return tests
+  const byRun = (counts: Float64Array) =>
+    Array.from({ length: runs + 1 }, (_, run) =>
+      counts.subarray(run * perRun, (run + 1) * perRun).reduce((sum, count) => sum + count, 0),
+    )
+  const between = runShifts(
+    choices.map(({ strata }) =>
+      shareMeasure(
+        strata.map(({ made, chances }) => ({ made: byRun(made), chances: byRun(chances) })),
+      ),
+    ),
+  )
+  return tests.map((test, i) => ({ ...test, p: largerP(test.p, between[i]) }))
+}
+
+/** Largest share of chances taken at which their number varies nearly as that of rare events (Poisson). */
+const RARE = 0.1
+
+/**
+ * Tests how often things are done: `compareChoices`, of one run before together with `compareRare` for rare ones, of
+ * which the ratio of rates tells more than their difference.
+ */
+export function compareActions(
+  counted: readonly { readonly strata: readonly ChoiceCounts[] }[],
+  blocks: Omit<TimeBlocks, 'of'>,
+): CountsTest[] {
+  const tests = compareChoices(counted, blocks)
+  if (blocks.runs > 1) return tests
+  const isRare = ({ made, chances, p }: CountsTest) =>
+    !Number.isNaN(p) && sum(made) <= RARE * sum(chances)
+  const rare = compareRare(
+    tests.map((test, i) =>
+      isRare(test) ? counted[i]!.strata.map((one) => unweighted(one, blocks.perRun)) : [],
+    ),
+    blocks,
+  )
+  return tests.map((test, i) => ({ ...test, p: cauchyCombination([test.p, rare[i]!.p]) }))
+}
+
+/** Tests rare events that may come in bursts, with one run before (`clusteredCountsTest`). */
+export function compareRare(
+  counted: readonly (readonly ChoiceCounts[])[],
+  blocks: Omit<TimeBlocks, 'of'>,
+): { readonly p: number }[] {
+  return testPartsOfAfter(blocks, (part) =>
+    counted.map((strata) => clusteredCountsTest(countsWithin(strata, part), blocks.perRun)),
+  )
+}
+
+/** Share of the level for the test of all of after; the rest is for its parts. */
+export const WHOLE_LEVEL = 0.92
+/** Parts of after tested by themselves, and their parts of the level: its end, its beginning. */
+const PARTS = [
+  { from: 0.3, to: 1, level: 0.02 },
+  { from: 0.6, to: 1, level: 0.02 },
+  { from: 0, to: 0.7, level: 0.02 },
+  { from: 0, to: 0.4, level: 0.02 },
+]
+
+export interface PartOfAfter {
+  readonly after: number
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * Tests all of after, and parts of it, with the drift learned from before: a change within after would otherwise count
+ * as drift and make the test unsure. The smallest p counts, each by its part of the level. If all services drift
+ * together, before shows too little drift: of 100 simulated pairs drifting by 10 %, half of which stays, 13 have a
+ * finding, 6 without parts.
+ */
+export function testPartsOfAfter<Test extends { readonly p: number }>(
+  { perRun, runs, pairs }: Omit<TimeBlocks, 'of'>,
+  test: (part: PartOfAfter | null) => readonly Test[],
+): Test[] {
+  const whole = test(null)
+  // If both periods run at the same time, an event affects both, so parts of after are not tested.
+  if (pairs === 'time') return [...whole]
+  const after = runs * perRun
+  const stretch = (share: number) => after + Math.round(share * perRun)
+  const parts = PARTS.map(({ from, to, level }) => ({
+    tests: test({ after, from: stretch(from), to: stretch(to) }),
+    level,
+  }))
+  return whole.map((one, i) => {
+    if (Number.isNaN(one.p)) return one
+    const ofParts = parts.map(({ tests, level }) => (tests[i]?.p ?? Number.NaN) / level)
+    const p = Math.min(1, one.p / WHOLE_LEVEL, ...ofParts.filter((p) => !Number.isNaN(p)))
+    return { ...one, p }
+  })
+}
+
+function timesWithin(measures: readonly (readonly BlockedStratum[])[], part: PartOfAfter | null) {
+  if (part === null) return measures
+  const cut = remembered((stratum: BlockedStratum) => ({
+    before: stratum.before,
+    after: sampleWithin(stratum.after, part),
+  }))
+  return measures.map(remembered((strata: readonly BlockedStratum[]) => strata.map(cut)))
+}
+
+function countsWithin(strata: readonly ChoiceCounts[], part: PartOfAfter | null) {
+  if (part === null) return strata
+  const { after, from, to } = part
+  const isLeft = (stretch: number) => stretch >= after && (stretch < from || stretch >= to)
+  const within = (counts: Float64Array) => counts.map((count, i) => (isLeft(i) ? 0 : count))
+  return strata.map(({ chances, made }) => ({ chances: within(chances), made: within(made) }))
+}
+
+function sampleWithin({ values, blocks }: BlockedSample, { from, to }: PartOfAfter): BlockedSample {
+  const rows: number[] = []
+  for (let i = 0; i < values.length; i++) {
+    const block = blocks[i] as number
+    if (block >= from && block < to) rows.push(i)
+  }
+  return {
+    values: Float64Array.from(rows, (i) => values[i] as number),
+    blocks: Float64Array.from(rows, (i) => blocks[i] as number),
+  }
 }
