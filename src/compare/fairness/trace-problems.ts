@@ -325,7 +325,6 @@ export function dataQuality(
   return [
     ...selectedTraces(traces, compared),
     ...missingTraces(traces),
-    ...cutFiles(traces),
     ...loadProblems(traces, told),
   ]
 }
@@ -367,26 +366,27 @@ function selectedTraces(traces: TraceSet, compared?: ComparedPeriods): Compariso
   })
 }
 
+/** Reports traces that a store has, or a file had before it was cut off. */
 function missingTraces(traces: TraceSet): ComparisonWarning[] {
-  const found = traces.quality().issues.filter(({ code }) => code === MISSING_TRACES)
-  if (found.length === 0) return []
-  const said = found.map(({ place, message }) => `${describePlace(place)}${message}`)
-  return warning('missing-traces', {
-    finding: `${traces.name} lacks traces that its store has: ${said.join('; ')}.`,
-    effect: 'Requests may look rarer, or differently mixed, than they were.',
+  const saidOf = (wanted: string) =>
+    traces
+      .quality()
+      .issues.filter(({ code }) => code === wanted)
+      .map(({ place, message }) => `${describePlace(place)}${message}`)
+  const effect = 'Requests may look rarer, or differently mixed, than they were.'
+  const [lacking, cut] = [saidOf(MISSING_TRACES), saidOf(TRUNCATED_FILE)]
+  const ofStore = {
+    finding: `${traces.name} lacks traces that its store has: ${lacking.join('; ')}.`,
     answer: 'Fetch both periods again, or shorter ones.',
-  })
-}
-
-function cutFiles(traces: TraceSet): ComparisonWarning[] {
-  const found = traces.quality().issues.filter(({ code }) => code === TRUNCATED_FILE)
-  if (found.length === 0) return []
-  const said = found.map(({ place, message }) => `${describePlace(place)}${message}`)
-  return warning('missing-traces', {
-    finding: `${traces.name}: ${counted(found.length, 'file')} ${found.length === 1 ? 'is' : 'are'} cut off in the middle, so an unknown number of traces is missing: ${firstOf(said, { separator: '; ' })}.`,
-    effect: 'Requests may look rarer, or differently mixed, than they were.',
+  }
+  const ofFiles = {
+    finding: `${traces.name}: ${counted(cut.length, 'file')} ${cut.length === 1 ? 'is' : 'are'} cut off in the middle, so an unknown number of traces is missing: ${firstOf(cut, { separator: '; ' })}.`,
     answer: 'Copy or export it again.',
-  })
+  }
+  return [
+    ...(lacking.length === 0 ? [] : warning('missing-traces', { ...ofStore, effect })),
+    ...(cut.length === 0 ? [] : warning('missing-traces', { ...ofFiles, effect })),
+  ]
 }
 
 function loadProblems(traces: TraceSet, told: readonly ComparisonWarning[]): ComparisonWarning[] {

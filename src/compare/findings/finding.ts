@@ -15,14 +15,14 @@ import type { OrderChange } from '../precursors/match-precursors.ts'
 import type { Exemplars, RankedMutation } from '../ranking/rank-mutations.ts'
 import type { OtherValues, Segment } from '../segments/segments.ts'
 import type { PauseChange, RateChange } from '../steps/arrivals.ts'
-import type { CallChoice, CountsTest } from '../steps/call-counts.ts'
+import type { CallChoice } from '../steps/call-counts.ts'
 import type { Operation } from '../steps/call-order.ts'
 import type { ErrorChange, PassedOn } from '../steps/compare-errors.ts'
 import type { LogChange } from '../steps/compare-log-counts.ts'
 import type { CallChange, RepeatChange, StepChange, StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import type { Step } from '../steps/step-times.ts'
-import type { ExpectedAtLoad } from './load-findings.ts'
+import type { CountsTest } from '../steps/time-blocks.ts'
 
 /** Content of a finding, as data. `words/` writes the sentences. */
 export type Evidence =
@@ -171,7 +171,8 @@ interface ConditionTimes {
 export interface RateEvidence {
   readonly of: 'rate'
   readonly rate: RateChange
-  readonly verdict: ExpectedAtLoad['verdict']
+  /** `'unseen'`: rates after never occurred before; `'independent'`: times ignore the rate. */
+  readonly verdict: 'known' | 'unseen' | 'independent' | 'few'
   /** Share of the change that the rate explains; `null` if unknown. */
   readonly share: number | null
 }

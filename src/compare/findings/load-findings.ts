@@ -9,7 +9,14 @@ import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import { type PauseChange, type RateChange, rowsByStart } from '../steps/arrivals.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { type Draft, NO_EVIDENCE, NO_INTERVAL, observedChange, weighed } from './finding.ts'
+import {
+  type Draft,
+  NO_EVIDENCE,
+  NO_INTERVAL,
+  observedChange,
+  type RateEvidence,
+  weighed,
+} from './finding.ts'
 import { byRequestsAfter } from './names.ts'
 
 const MIN_RATIO = 1.25
@@ -154,8 +161,7 @@ const MOMENTS = 0.05
 
 /** Response times expected after at the rate of arrivals, as learned from before. */
 export interface ExpectedAtLoad {
-  /** `'unseen'`: rates after never occurred before; `'independent'`: times ignore the rate. */
-  readonly verdict: 'known' | 'unseen' | 'independent' | 'few'
+  readonly verdict: RateEvidence['verdict']
   /** Extra time of all requests after because of the load, in µs; NaN unless `'known'`. */
   readonly contributionUs: number
   readonly interval: readonly [low: number, high: number]

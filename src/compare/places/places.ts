@@ -8,7 +8,8 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
 import { DividingColumns } from '../segments/dividing-columns.ts'
-import { type Measured, searchStepSpans } from '../segments/measured.ts'
+import type { Measured } from '../segments/measured.ts'
+import { searchStepSpans } from '../segments/measured-spans.ts'
 import {
   type CodedRows,
   FIRST_VALUE,

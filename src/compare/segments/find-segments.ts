@@ -15,14 +15,10 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
 import { type Divided, DividingColumns } from './dividing-columns.ts'
+import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
+import { searchStepSpans } from './measured-spans.ts'
 import {
-  allMeasured,
-  failedRequests,
-  type Measured,
-  onlyOperation,
-  searchStepSpans,
-} from './measured.ts'
-import {
+  type Tried as Chosen,
   isEnough,
   isMoved,
   isOfFailures,
@@ -259,10 +255,10 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
  * it: `db.name = orders` may stand for one kind of query.
  */
 function narrowed(
-  { candidate, isInside }: Pick<Tried, 'candidate' | 'isInside'>,
+  { candidate, isInside }: Chosen,
   { measured, columns, isOut }: Searched,
   { alpha }: SearchOptions,
-): Pick<Tried, 'candidate' | 'isInside'> {
+): Chosen {
   const { offsets, strata, measure } = measured
   const whole = { candidate, isInside }
   if (candidate.stratum !== null || strata.length === 1) return whole
@@ -292,9 +288,7 @@ function narrowed(
   return whole
 }
 
-interface Tried {
-  readonly candidate: Candidate
-  readonly isInside: Uint8Array
+interface Tried extends Chosen {
   readonly test: SegmentTest
 }
 

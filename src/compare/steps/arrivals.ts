@@ -4,8 +4,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { median, quantile } from '../../stats/quantile.ts'
-import { compareCounts } from './call-counts.ts'
-import { type ChoiceCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import { type ChoiceCounts, compareCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
 /** Largest factor between sampling weights that count as the same. */
 export const ALIKE_WEIGHT = 1.1

@@ -9,15 +9,17 @@ import { bonferroni } from '../../stats/bonferroni.ts'
 import type { Outcome, Outcomes } from '../../traces/outcomes.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import { type Verdict, verdictOf } from '../mutations/find-response-time-mutations.ts'
-import { type CountsTest, inPeriods, unweighted } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
 import { slowSample } from './slow-sample.ts'
 import {
   type ChoiceCounts,
-  compareActions,
+  type CountsTest,
+  compareBoth,
+  inPeriods,
   StretchCounts,
   type TimeBlocks,
   timeBlocks,
+  unweighted,
 } from './time-blocks.ts'
 
 /** Corrected p of each group of tests, and when a change counts as one. */
@@ -116,18 +118,13 @@ export function testErrors(flows: FlowSet): ErrorTests {
   const failing = places.filter(({ failures }) => failures.length > 0)
   const measured = failing.map((counts) => ({ counts, measures: measuresOf(counts) }))
   const all = measured.flatMap(({ measures }) => measures)
-  const [byCall, byRequest] = [false, true].map((ofRequests) => {
-    const counted = all.map((measure) => ({
-      strata: strataOf(flows, measure, { blocks, ofRequests }),
-    }))
-    return compareActions(counted, blocks)
-  }) as [CountsTest[], CountsTest[]]
-  let at = -1
+  const counted = all.map((measure) => {
+    const strata = (ofRequests: boolean) => strataOf(flows, measure, { blocks, ofRequests })
+    return { strata: strata(false), ofRequests: strata(true) }
+  })
+  const testOf = new Map(compareBoth(counted, blocks).map((test, i) => [all[i]!, test]))
   const tested = measured.map(({ counts, measures }) => {
-    const tests = measures.map((measure) => {
-      at++
-      return { measure, test: { ...byCall[at]!, p: Math.max(byCall[at]!.p, byRequest[at]!.p) } }
-    })
+    const tests = measures.map((measure) => ({ measure, test: testOf.get(measure)! }))
     const known = tests.filter(({ test }) => !Number.isNaN(test.p))
     return { counts, tests: known, p: bonferroni(known.map(({ test }) => test.p)) }
   })

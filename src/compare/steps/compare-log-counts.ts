@@ -10,12 +10,13 @@ import { areFromSpans } from '../../flows/span-tree.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { GRAVE_LEVELS } from '../../traces/log-records.ts'
 import { type Verdict, verdictOf } from '../mutations/find-response-time-mutations.ts'
-import { type CallChoice, type CountsTest, sameTest } from './call-counts.ts'
+import { type CallChoice, sameTest } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
 import type { Corrected } from './compare-errors.ts'
 import {
-  type ChoiceCounts,
-  compareActions,
+  type CountedBoth,
+  type CountsTest,
+  compareBoth,
   StretchCounts,
   type TimeBlocks,
   timeBlocks,
@@ -48,15 +49,7 @@ export function testLogs(flows: FlowSet): LogTests[] {
   if (logs === undefined || flows.quantity !== TIME || !areFromSpans(flows)) return []
   const blocks = timeBlocks(flows)
   const counted = logCounts(flows, logs, blocks)
-  const bySpan = compareActions(counted, blocks)
-  const byRequest = compareActions(
-    counted.map(({ ofRequests: strata }) => ({ strata })),
-    blocks,
-  )
-  const tests = counted.map((counts, i) => {
-    const [own, ofRequests] = [bySpan[i] as CountsTest, byRequest[i] as CountsTest]
-    return { counts, test: { ...own, p: Math.max(own.p, ofRequests.p) } }
-  })
+  const tests = compareBoth(counted, blocks).map((test, i) => ({ counts: counted[i]!, test }))
   return [...group(tests, ({ counts }) => JSON.stringify(counts.of)).values()].map((members) => {
     const known = members.filter(({ test }) => !Number.isNaN(test.p))
     const distinct = new Map(known.map(({ counts, test: { p } }) => [sameTest(counts, p), p]))
@@ -82,12 +75,9 @@ export function describeLogs(
 }
 
 /** A statement that spans of an operation may log, counted in both periods. */
-export interface LogCounts extends CallChoice {
+export interface LogCounts extends CallChoice, CountedBoth {
   /** Statement that it is about, index in `flows.logs.statements`; -1 where nothing more is logged. */
   readonly statement: number
-  /** By the operation that called this one: spans, and requests that have any. */
-  readonly strata: readonly ChoiceCounts[]
-  readonly ofRequests: readonly ChoiceCounts[]
   /** Requests with a span that logs it, and requests with a span that could. */
   readonly doing: ReadonlySet<number>
   readonly able: ReadonlySet<number>

@@ -1,5 +1,5 @@
 // Runs once a span of a request: the loops index with `!`.
-import { group, rollup } from 'd3-array'
+import { group, rollup, sum } from 'd3-array'
 import { coveredNs, spanTimes } from '../../calls/span-times.ts'
 import { unrecordedCallees } from '../../calls/unrecorded-callees.ts'
 import {
@@ -151,16 +151,14 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
   for (let known = -1; known < names.size; ) {
     known = names.size
     for (const name of periodOf.keys()) {
-      const [ofRecording, all] = [...callers].reduce(
-        ([own, sum], [caller, { called }]) => {
-          const spans = called.get(name) ?? 0
-          const isOnce =
-            passing.has(caller) || names.has(caller) || free.get(caller)!.includes(name)
-          return [own + (isOnce ? spans : 0), sum + spans]
-        },
-        [0, 0],
+      const isOnce = (caller: string) =>
+        passing.has(caller) || names.has(caller) || free.get(caller)!.includes(name)
+      const spansOf = ([, { called }]: readonly [string, Caller]) => called.get(name) ?? 0
+      const ofRecording = sum(
+        [...callers].filter(([caller]) => isOnce(caller)),
+        spansOf,
       )
-      if (all > 0 && ofRecording > all / 2) names.add(name)
+      if (ofRecording > sum(callers, spansOf) / 2) names.add(name)
     }
   }
   const ofCallees = unrecordedCallees(flows).flatMap(({ callee, ...own }) =>

@@ -14,13 +14,14 @@ import { cappedTimes, SLOWEST, usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import { type Verdict, verdictOf } from '../mutations/find-response-time-mutations.ts'
 import type { Arrivals } from './arrivals.ts'
-import type { CallCounts, CallRepeats, CountsTest } from './call-counts.ts'
+import type { CallCounts, CallRepeats } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
 import type { ErrorChange } from './compare-errors.ts'
 import type { LogChange } from './compare-log-counts.ts'
 import { partOfStratum, type StepSample, type StepStratum } from './step-strata.ts'
 import { callTimes, type Step, type StepTimes, stepKey, strataOfStep } from './step-times.ts'
 import { type MeasuredMinority, type Minority, minorityOf } from './tail-counts.ts'
+import type { CountsTest } from './time-blocks.ts'
 
 /** Change of one operation of a step. */
 export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower' | 'p'>, Verdict {

@@ -32,8 +32,8 @@ import { calledName, isMessage, mainOperation, rootsName } from '../findings/nam
 import { wholeShifts } from '../findings/request-findings.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Bursts, Onset } from '../onset/onset.ts'
-import type { CountsTest } from '../steps/call-counts.ts'
 import type { StepChange } from '../steps/step-changes.ts'
+import type { CountsTest } from '../steps/time-blocks.ts'
 import { namedPart, type WorkPart, wayParts, workParts } from '../steps/work-parts.ts'
 
 /** Sentences of a finding. */

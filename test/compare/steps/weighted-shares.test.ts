@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { unweighted } from '../../../src/compare/steps/call-counts.ts'
-import { compareChoices, StretchCounts } from '../../../src/compare/steps/time-blocks.ts'
+import { StretchCounts, compareChoices, unweighted } from '../../../src/compare/steps/time-blocks.ts'
 import { type RandomSource, randomSource } from '../../../src/stats/random.ts'
 
 /** How many requests each recorded one stands for, by whether it fails. */
