@@ -31,7 +31,7 @@ import { countByPeriod, errorChangeOf } from '../steps/compare-errors.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { changeOfStep, excessOf, type StepChanges } from '../steps/step-changes.ts'
 import { partOfStratum, type StepSample, type StepStratum } from '../steps/step-strata.ts'
-import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
+import { plainStep, type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
 import {
   type Compared,
   type ConditionEvidence,
@@ -175,24 +175,16 @@ function headOf(
       readonly rows: readonly number[]
     },
 ): Draft {
-  const { flows } = categories
   const largest = greatest(covered, (one) => Math.abs(one.contributionUs))
   const { kind, direction, inTime } = largest as Draft
-  const concerned = countByPeriod(flows, new Set(rows))
-  const contributionUs = sum(covered, (one) => one.contributionUs)
+  const us = sum(covered, (one) => one.contributionUs)
   const widths = covered.map(({ eachInterval: [low, high], requests }) => requests * (high - low))
-  const eachUs = contributionUs / concerned[AFTER]
-  const widthUs = Math.hypot(...widths) / 2 / concerned[AFTER]
   return {
     ...NO_EVIDENCE,
     kind,
     ...told,
     direction,
-    categories: categoriesOf(categories, flows.within(AFTER, rows)),
-    requests: concerned[AFTER],
-    concerned,
-    contributionUs,
-    eachInterval: [eachUs - widthUs, eachUs + widthUs],
+    ...changeOfRows(categories, rows, { us, widthUs: Math.hypot(...widths) / 2 }),
     services: [...new Set(covered.flatMap(({ services }) => services))],
     steps: covered.flatMap((draft) => draft.steps),
     calls: covered.flatMap((draft) => draft.calls),
@@ -200,6 +192,24 @@ function headOf(
     ...(inTime && { inTime }),
     ...surest(covered),
   }
+}
+
+/** Returns what a change of some requests of both periods (`rows`) adds to each, in µs. */
+function changeOfRows(
+  categories: Categories,
+  rows: Iterable<number>,
+  { us, widthUs }: { readonly us: number; readonly widthUs: number },
+) {
+  const { flows } = categories
+  const concerned = countByPeriod(flows, new Set(rows))
+  const [eachUs, eachWidthUs] = [us / concerned[AFTER], widthUs / concerned[AFTER]]
+  return {
+    categories: categoriesOf(categories, flows.within(AFTER, rows)),
+    requests: concerned[AFTER],
+    concerned,
+    contributionUs: us,
+    eachInterval: [eachUs - eachWidthUs, eachUs + eachWidthUs],
+  } satisfies Partial<Draft>
 }
 
 /** Fewest services that change under the same condition and count as one change. */
@@ -526,10 +536,6 @@ function changeOf(
   }
 }
 
-function plainStep({ kind, service, caller, part }: Step): Step {
-  return { kind, service, caller, ...(part && { part }) }
-}
-
 /** Returns the times of a step; where its work is reported in parts, the times of all parts. */
 export function strataOfPlace(
   { times, ownTimes }: StepChanges,
@@ -546,8 +552,6 @@ export function endOf(places: readonly PlaceEnd[], { kind }: Step): PlaceEnd | u
 
 function placeDraft(change: PlaceChange, sources: Sources): Draft {
   const { places, services, steps, factor, p, q } = change
-  const { categories } = sources
-  const { flows } = categories
   const [{ attribute, value }] = places as readonly [PlaceEnd]
   const told = steps.map((step) => {
     const place = endOf(places, step) as PlaceEnd
@@ -560,12 +564,8 @@ function placeDraft(change: PlaceChange, sources: Sources): Draft {
     return { step, change, requests }
   })
   const rows = new Set(told.flatMap(({ requests }) => requests))
-  const concerned = countByPeriod(flows, rows)
-  const contributionUs = sum(told, ({ change }) => change.us)
+  const us = sum(told, ({ change }) => change.us)
   const errorUs = Math.hypot(...told.map(({ change }) => change.errorUs))
-  const [eachUs, widthUs] = [contributionUs, normalQuantile(0.975) * errorUs].map(
-    (us) => us / concerned[AFTER],
-  ) as [number, number]
   return {
     ...NO_EVIDENCE,
     kind: 'latency',
@@ -580,11 +580,7 @@ function placeDraft(change: PlaceChange, sources: Sources): Draft {
     key: JSON.stringify(['place', attribute, value, factor > 1]),
     place: { attribute, value },
     places,
-    categories: categoriesOf(categories, flows.within(AFTER, rows)),
-    requests: concerned[AFTER],
-    concerned,
-    contributionUs,
-    eachInterval: [eachUs - widthUs, eachUs + widthUs],
+    ...changeOfRows(sources.categories, rows, { us, widthUs: normalQuantile(0.975) * errorUs }),
     services,
     steps: told.map(({ step, change }) => ({
       ...step,

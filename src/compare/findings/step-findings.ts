@@ -10,7 +10,7 @@ import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
-import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
+import { plainStep, type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
 import {
   type Draft,
@@ -159,17 +159,9 @@ function isWithin(step: StepChange, scope: StepScope): boolean {
 }
 
 export function findingStep(step: StepChange): FindingStep {
-  const { kind, service, caller, part, shiftUs, minority } = step
+  const { shiftUs, minority } = step
   const share = minority === null ? {} : { share: minority.share }
-  return {
-    kind,
-    service,
-    caller,
-    ...(part && { part }),
-    operation: mainOperation(step),
-    shiftUs,
-    ...share,
-  }
+  return { ...plainStep(step), operation: mainOperation(step), shiftUs, ...share }
 }
 
 function servicesToLookAt(flows: FlowSet, { scope, steps }: StepsEvidence): string[] {

@@ -12,7 +12,7 @@ import { growingUint32 } from '../../traces/growing-columns.ts'
 import { lostCalls } from '../steps/lost-spans.ts'
 import { recordedOtherwise } from '../steps/recorded-otherwise.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
-import { type Step, stepKey } from '../steps/step-times.ts'
+import { plainStep, type Step, stepKey } from '../steps/step-times.ts'
 import type { Divided, DividingColumns } from './dividing-columns.ts'
 import {
   addValue,
@@ -219,8 +219,8 @@ function plansOf(
       const said = [operation, to, by, visit.operation].map(numberOf)
       const { isOfMessage } = visit
       return getOrInsert(kindsOf(change), `${said} ${isEntry} ${isOwn} ${isOfMessage}`, () => {
-        const { kind, service, caller, part, changed: isSure } = change
-        const step = { kind, service, caller, ...(part && { part }) }
+        const { kind, service, changed: isSure } = change
+        const step = plainStep(change)
         // A service is entered by several operations, in one place; its peers enter it in another.
         const key = JSON.stringify([stepKey(step), isEntry || operation])
         if (!isWanted(key)) return null

@@ -19,7 +19,14 @@ import type { CallSites, Operation } from './call-order.ts'
 import type { ErrorChange } from './compare-errors.ts'
 import type { LogChange } from './compare-log-counts.ts'
 import { partOfStratum, type StepSample, type StepStratum } from './step-strata.ts'
-import { callTimes, type Step, type StepTimes, stepKey, strataOfStep } from './step-times.ts'
+import {
+  callTimes,
+  plainStep,
+  type Step,
+  type StepTimes,
+  stepKey,
+  strataOfStep,
+} from './step-times.ts'
 import { type MeasuredMinority, type Minority, minorityOf } from './tail-counts.ts'
 import type { CountsTest } from './time-blocks.ts'
 
@@ -296,7 +303,7 @@ export function describeStep(
   { step, whole, operations, p, q }: TestedStep,
   options: Limits,
 ): StepChange {
-  const { kind, service, caller, part, strata } = step
+  const { strata } = step
   const significant = q < options.alpha
   const known = operations.filter(({ test }) => !Number.isNaN(test.p))
   const described = operations
@@ -328,10 +335,7 @@ export function describeStep(
   )
   const observed = excessOf(concerned, ({ after }) => after.calls, cutOf(told.minority))
   return {
-    kind,
-    service,
-    caller,
-    ...(part && { part }),
+    ...plainStep(step),
     ...times,
     beforeRequests: all.beforeRequests,
     afterRequests: all.afterRequests,
