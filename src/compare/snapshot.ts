@@ -100,6 +100,7 @@ export function takeSnapshot(
   // Finding the claims reads columns that are carried along.
   const claims = hasClaims ? comparison.claims : []
   const each = Array.from({ length: shapes.size }, (_, shape) => shape)
+  const ofShapes = (of: (shape: number) => Uint32Array) => joined(each.map(of), Uint32Array)
   return encodeColumns<SnapshotData>({
     // A function cannot be carried, and is no longer needed.
     options: {
@@ -108,20 +109,11 @@ export function takeSnapshot(
       // The other options say already what its rule makes of them.
       knowledge: null,
     },
-    labels: labelsOf(flows),
+    labels: Array.from({ length: flows.labels.size }, (_, code) => flows.labels.get(code)),
     labelTexts: label && ruledTexts(folded, label),
-    nodes: joined(
-      each.map((shape) => shapes.labels(shape)),
-      new Uint32Array(),
-    ),
-    from: joined(
-      each.map((shape) => shapes.from(shape)),
-      new Uint32Array(),
-    ),
-    to: joined(
-      each.map((shape) => shapes.to(shape)),
-      new Uint32Array(),
-    ),
+    nodes: ofShapes((shape) => shapes.labels(shape)),
+    from: ofShapes((shape) => shapes.from(shape)),
+    to: ofShapes((shape) => shapes.to(shape)),
     nodeCounts: Uint32Array.from(each, (shape) => shapes.nodeCount(shape)),
     edgeCounts: Uint32Array.from(each, (shape) => shapes.edgeCount(shape)),
     folding: refolds ? folded.folding : null,
@@ -163,10 +155,6 @@ function outcomesOf(flows: FlowSet, ofRoots: boolean): SnapshotData['outcomes'] 
   return { kinds, ofSpan, offsets: ofRoots ? offsets : null }
 }
 
-function labelsOf({ labels }: FlowSet): NodeLabel[] {
-  return Array.from({ length: labels.size }, (_, code) => labels.get(code))
-}
-
 function latenciesOfSome(flows: FlowSet, isWanted: (request: number) => boolean) {
   const latencyOffsets = new Uint32Array(flows.size + 1)
   const wanted: Float64Array[] = []
@@ -175,7 +163,7 @@ function latenciesOfSome(flows: FlowSet, isWanted: (request: number) => boolean)
     wanted.push(own)
     latencyOffsets[request + 1] = latencyOffsets[request]! + own.length
   }
-  return { latencyUs: joined(wanted, new Float64Array()), latencyOffsets }
+  return { latencyUs: joined(wanted, Float64Array), latencyOffsets }
 }
 
 /** Restores a comparison; what needs traces, or was left out, is missing. */

@@ -42,14 +42,12 @@ export function divided<T>(
   return parts
 }
 
-/** Returns all values in one array of the same type. */
+/** Returns the values of several arrays in one of the given type. */
 export function joined<Values extends Float64Array | Uint32Array>(
   parts: readonly Values[],
-  empty: Values,
+  Type: new (length: number) => Values,
 ): Values {
-  const all = new (empty.constructor as new (length: number) => Values)(
-    parts.reduce((length, part) => length + part.length, 0),
-  )
+  const all = new Type(parts.reduce((length, part) => length + part.length, 0))
   let start = 0
   for (const part of parts) {
     all.set(part, start)

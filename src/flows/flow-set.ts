@@ -227,6 +227,12 @@ export class FlowSet extends columnarStage<
     return Array.from({ length: this.count(period) }, (_, i) => first + i)
   }
 
+  /** Returns the requests of each run of the period before. */
+  requestsOfRuns(): number[][] {
+    const before = this.requestsOf(BEFORE)
+    return this.runs.map((run) => before.filter((request) => this.recordedIn[request] === run))
+  }
+
   /** Returns those of some requests that are of a period. */
   within(period: Period, some: Iterable<number>): number[] {
     return Array.from(some).filter((request) => this.period[request] === period)

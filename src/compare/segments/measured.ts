@@ -104,8 +104,8 @@ function measuredTimes(
       const requests = samples.map((one) => one.requests)
       const values = samples.map((one) => one.values)
       return {
-        requests: joined(requests, new Uint32Array()),
-        values: joined(values, new Float64Array()),
+        requests: joined(requests, Uint32Array),
+        values: joined(values, Float64Array),
       }
     }),
   }))

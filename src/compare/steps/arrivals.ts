@@ -127,16 +127,9 @@ function isSetOff({ messages, shapes, shapeOf }: FlowSet, row: number): boolean 
 }
 
 /** Returns the requests of after, or of each run before, in the order in which they arrived. */
-export function rowsByStart(
-  { period, recordedIn, runs, startUs, size }: FlowSet,
-  wanted: Period,
-): Uint32Array[] {
-  const all: number[][] = (wanted === AFTER ? [0] : runs).map(() => [])
-  for (let row = 0; row < size; row++) {
-    if (period[row] !== wanted) continue
-    all[wanted === AFTER ? 0 : runs.indexOf(recordedIn[row]!)]!.push(row)
-  }
-  return all.map((rows) => ascendingOrder(startUs, Uint32Array.from(rows)))
+export function rowsByStart(flows: FlowSet, wanted: Period): Uint32Array[] {
+  const all = wanted === AFTER ? [flows.requestsOf(AFTER)] : flows.requestsOfRuns()
+  return all.map((rows) => ascendingOrder(flows.startUs, Uint32Array.from(rows)))
 }
 
 /** Returns the mean number of requests that a recorded one stands for; 1 if some have no weight. */

@@ -275,7 +275,7 @@ function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
 
 /** Returns the limit above which requests were likeliest kept at another rate. */
 function likeliestLimit(types: readonly Times[]): Limit | null {
-  const all = sortAscending(joined(types.flat(), new Float64Array()))
+  const all = sortAscending(joined(types.flat(), Float64Array))
   if (all.length === 0) return null
   const likeliest = (shares: readonly number[]) =>
     greatest(

@@ -209,7 +209,7 @@ function partOf(
 }
 
 function medianOf(samples: readonly Float64Array[]): number {
-  return quantile(sortAscending(joined(samples, new Float64Array())), 0.5)
+  return quantile(sortAscending(joined(samples, Float64Array)), 0.5)
 }
 
 function comparable(strata: readonly StepStratum[]) {

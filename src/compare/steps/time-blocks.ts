@@ -1,7 +1,7 @@
 // Runs once a request of a step: the loops index with `!`.
 import { sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
-import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { periodOverlap } from '../../flows/overlap.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { cauchyCombination } from '../../stats/cauchy-combination.ts'
@@ -21,7 +21,6 @@ import {
   StretchSums,
 } from '../../stats/moderated-shifts.ts'
 import { largerP, RunSums, runMeasure, runShifts, shareMeasure } from '../../stats/run-shifts.ts'
-import { rowsWhere } from '../../traces/group-rows.ts'
 
 /** Stretches of time that each period is divided into, and each run of one, if there is room. */
 export const BLOCKS = 10
@@ -53,23 +52,16 @@ export const timeBlocks = remembered((flows: FlowSet): TimeBlocks => divided(flo
 export const shortStretches = remembered((flows: FlowSet) => divided(flows, SHORT_STRETCHES))
 
 function divided(flows: FlowSet, most: number): TimeBlocks {
-  const { period, recordedIn, runs, size } = flows
+  const { period, runs, size } = flows
   const of = new Uint8Array(size)
   const perRun = Math.min(most, Math.floor(MAX_BLOCKS / Math.max(1, runs.length)))
   const pairs = runs.length === 1 ? pairingOf(flows) : null
   const isOfOneTime = pairs === 'time'
   const members = isOfOneTime
-    ? [rowsWhere(size, () => true)]
-    : [...runs, null].map((run) =>
-        rowsWhere(size, (request) =>
-          run === null
-            ? period[request] === AFTER
-            : period[request] === BEFORE && recordedIn[request] === run,
-        ),
-      )
+    ? [Array.from(period.keys())]
+    : [...flows.requestsOfRuns(), flows.requestsOf(AFTER)]
   members.forEach((requests, number) => {
-    const arrivalUs = new Float64Array(requests.length)
-    for (let i = 0; i < arrivalUs.length; i++) arrivalUs[i] = flows.arrivalUs(requests[i]!)
+    const arrivalUs = Float64Array.from(requests, (request) => flows.arrivalUs(request))
     const stretches = divideTimes(arrivalUs, perRun)
     requests.forEach((request, i) => {
       const offset = isOfOneTime ? (period[request] as number) : number

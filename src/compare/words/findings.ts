@@ -416,14 +416,12 @@ function mixShare({ mixUs, observedChangeUs }: Findings): number {
 
 /** Says what of a change the mix is, where it may be more than all of it. */
 function mixOfAll(share: number, changeUs: number, quantity: Quantity): string {
-  if (share <= 2 - ALL_OF_IT) return `${mixText(share)} of it`
+  const how = share > 0 ? 'explains' : 'offsets'
+  if (share <= 2 - ALL_OF_IT) {
+    return `the changed request mix ${how} ${percent(Math.abs(share))} of it`
+  }
   const [mix, rest] = [share, 1 - share].map((part) => moreText(part * changeUs, quantity))
   return `the changed request mix alone makes it ${mix}, everything else ${rest}`
-}
-
-function mixText(share: number, verb = ' explains'): string {
-  const how = share > 0 ? verb : ' offsets'
-  return `the changed request mix${how} ${percent(Math.abs(share))}`
 }
 
 /** Breaks a line between words, not within facts that fit; all lines but the first are indented. */
