@@ -46,7 +46,7 @@ import { FINDINGS_OPTIONS } from './words/findings.ts'
 const { sizeAttribute, sizeUnit } = FOLD_OPTIONS
 
 /** Options that decide what flows look like before they are categorized; see `foldFlows`. */
-const FORM_OPTIONS = defineOptions({
+export const FORM_OPTIONS = defineOptions({
   hostClasses: flag({
     default: false,
     sentence:
