@@ -30,7 +30,7 @@ const INNER_ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['mutations'],
     ['edges', 'precursors'],
     ['ranking', 'steps'],
-    ['segments', 'onset', 'fairness', 'load', 'baseline'],
+    ['segments', 'onset', 'fairness', 'baseline'],
     ['interference', 'places'],
     ['findings'],
     ['words'],

@@ -292,6 +292,16 @@ export const namedShapes = remembered(
     ),
 )
 
+/** Returns how many requests of each period have a shape; shapes in the order of their first requests. */
+export const requestsOfShapes = remembered((flows: FlowSet) => {
+  const requests = new Map<number, [before: number, after: number]>()
+  flows.shapeOf.forEach((shape, request) => {
+    const counts = getOrInsert(requests, shape, (): [number, number] => [0, 0])
+    counts[flows.period[request] as 0 | 1]++
+  })
+  return requests as ReadonlyMap<number, readonly [before: number, after: number]>
+})
+
 /** Returns the spans that a span calls; a span that it is looked through gives way to its own calls. */
 export function childrenOf(
   shape: Pick<ShapeVisits, 'tree'>,

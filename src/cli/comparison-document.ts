@@ -5,7 +5,7 @@ import type { ComparisonWarning } from '../compare/fairness/comparison-warning.t
 import type { FewSlow, SlowStretch } from '../compare/findings/slow-stretch.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { exemplars, type RankedMutation } from '../compare/ranking/rank-mutations.ts'
-import { fewSlowWhen, fewSlowWhere } from '../compare/words/slow-words.ts'
+import { fewSlowWhen, fewSlowWhere } from '../compare/words/findings.ts'
 import {
   COUNT,
   countBeyond,

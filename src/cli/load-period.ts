@@ -1,14 +1,17 @@
 import type { Command } from 'commander'
 import type { Categories } from '../compare/categories/categories.ts'
-import { CATEGORIZED_BY, categorizeTraces } from '../compare/categorize-traces.ts'
-import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
+import {
+  CATEGORIZED_BY,
+  COMPARISON_OPTIONS,
+  categorizeTraces,
+} from '../compare/comparison-options.ts'
 import {
   type ComparisonWarning,
   type PrintedWarning,
   warning,
   warningLines,
 } from '../compare/fairness/comparison-warning.ts'
-import { dataQuality } from '../compare/fairness/data-quality.ts'
+import { dataQuality } from '../compare/fairness/trace-problems.ts'
 import { proposePeriods } from '../compare/onset/propose-periods.ts'
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'

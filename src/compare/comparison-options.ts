@@ -6,6 +6,8 @@ import {
   type OptionsOf,
   type OptionTable,
   oneOf,
+  pickOptions,
+  readOptions,
 } from '../core/options.ts'
 import { remembered } from '../core/remembered.ts'
 import { counted, listed } from '../core/words.ts'
@@ -20,7 +22,8 @@ import { type Condition, parseConditions } from '../traces/selection/condition.t
 import { mostLinked } from '../traces/selection/sample-traces.ts'
 import { SelectableTraces } from '../traces/selection/selectable-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
-import { CATEGORY_OPTIONS } from './categories/categories.ts'
+import { CATEGORY_OPTIONS, type Categories } from './categories/categories.ts'
+import { categorize } from './categories/categorize.ts'
 import { EDGE_OPTIONS } from './edges/find-edge-changes.ts'
 import { findHostClasses } from './hosts/host-classes.ts'
 import { INTERFERENCE_OPTIONS } from './interference/interference.ts'
@@ -36,8 +39,7 @@ import { EVENT_OPTIONS } from './onset/events.ts'
 import { PRECURSOR_OPTIONS } from './precursors/match-precursors.ts'
 import { RANKING_OPTIONS } from './ranking/rank-mutations.ts'
 import { SEGMENT_OPTIONS, type Segment } from './segments/segments.ts'
-import { withoutIdleWaits } from './steps/idle-waits.ts'
-import { withoutLayers } from './steps/layers.ts'
+import { withoutIdleWaits, withoutLayers } from './steps/layers.ts'
 import { renamedOperations, renamedServices, renameIn, withCommonNames } from './steps/renames.ts'
 import { FINDINGS_OPTIONS } from './words/findings.ts'
 
@@ -348,4 +350,25 @@ const labelsOf = remembered((knowledge: Knowledge) => {
 export function ruleText({ ignore }: Pick<Knowledge, 'ignore'>): string {
   if (ignore.length === 0) return 'Only requests with equal flows are the same.'
   return `Requests are the same if they differ only in ${listed(ignore.map((what) => IGNORABLE[what]))}.`
+}
+
+/** Options of all that leads from traces to categories. */
+export const CATEGORIZED_BY = defineOptions({
+  ...CATEGORY_OPTIONS,
+  ...FLOW_OPTIONS,
+  ...FORM_OPTIONS,
+})
+
+/** Categorizes the requests of one period or of two, by the rule that people taught. */
+export function categorizeTraces(
+  [before, after]: readonly [before: TraceSet, after?: TraceSet | undefined],
+  options: Partial<OptionsOf<typeof CATEGORIZED_BY>> = {},
+): Categories {
+  const ruled = withKnowledge(readOptions(CATEGORIZED_BY, options))
+  const built = buildFlows(
+    after === undefined ? before : [before, after],
+    pickOptions(FLOW_OPTIONS, ruled),
+  )
+  const flows = foldedBy(withHostClasses(built, ruled), ruled)
+  return categorize(flows, pickOptions(CATEGORY_OPTIONS, ruled))
 }

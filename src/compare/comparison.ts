@@ -199,8 +199,7 @@ export class Comparison extends Stage {
   }
 
   get flows(): FlowSet {
-    this.#stages.flows ??= this.#buildFlows()
-    return this.#stages.flows
+    return this.#stage('flows', () => this.#buildFlows())
   }
 
   #buildFlows(): FlowSet {
@@ -213,37 +212,27 @@ export class Comparison extends Stage {
   }
 
   get categories(): Categories {
-    this.#stages.categories ??= categorize(
-      this.flows,
-      pickOptions(STAGE_OPTIONS.categories, this.options),
-    )
-    return this.#stages.categories
+    return this.#stage('categories', () => categorize(this.flows, this.#pick('categories')))
   }
 
   get responseTime(): ResponseTimeMutations {
-    this.#stages.responseTime ??= findResponseTimeMutations(
-      this.categories,
-      pickOptions(STAGE_OPTIONS.responseTime, this.options),
+    return this.#stage('responseTime', () =>
+      findResponseTimeMutations(this.categories, this.#pick('responseTime')),
     )
-    return this.#stages.responseTime
   }
 
   get structural(): StructuralMutations {
-    this.#stages.structural ??= findStructuralMutations(
-      this.categories,
-      Object.fromEntries(
-        stageOptions('structural', this.options).map((name) => [name, this.options[name]]),
-      ),
-    )
-    return this.#stages.structural
+    return this.#stage('structural', () => {
+      const names = stageOptions('structural', this.options)
+      const options = Object.fromEntries(names.map((name) => [name, this.options[name]]))
+      return findStructuralMutations(this.categories, options)
+    })
   }
 
   get precursors(): Precursors {
-    this.#stages.precursors ??= matchPrecursors(
-      this.structural,
-      pickOptions(STAGE_OPTIONS.precursors, this.options),
+    return this.#stage('precursors', () =>
+      matchPrecursors(this.structural, this.#pick('precursors')),
     )
-    return this.#stages.precursors
   }
 
   /**
@@ -252,86 +241,72 @@ export class Comparison extends Stage {
    * edges. `findingsThreshold` decides which structures changed.
    */
   get evidence(): Ranking {
-    if (this.#stages.evidence === undefined) {
+    return this.#stage('evidence', () => {
       const alpha = findingsLevel(this.options.alpha)
       const responseTime = this.responseTime.judged({ alpha, correction: 'bh' })
       const structural = findStructuralMutations(this.categories, {
-        ...pickOptions(STAGE_OPTIONS.structural, this.options),
+        ...this.#pick('structural'),
         alpha,
         smPThreshold: this.options.findingsThreshold,
       })
-      this.#stages.evidence = rankMutations(
-        responseTime,
-        matchPrecursors(structural, pickOptions(STAGE_OPTIONS.precursors, this.options)),
-        pickOptions(STAGE_OPTIONS.ranking, this.options),
-      )
-    }
-    return this.#stages.evidence
+      const precursors = matchPrecursors(structural, this.#pick('precursors'))
+      return rankMutations(responseTime, precursors, this.#pick('ranking'))
+    })
   }
 
   /** Moves of requests between categories, and the time these added: sums that add up. */
   get moves(): Moves {
-    this.#stages.moves ??= findMoves(this.evidence.precursors)
-    return this.#stages.moves
+    return this.#stage('moves', () => findMoves(this.evidence.precursors))
   }
 
   /** Mutations by contribution; those that findings explain are marked significant. */
   get ranking(): Ranking {
-    this.#stages.ranking ??= rankMutations(this.responseTime, this.precursors, {
-      ...pickOptions(STAGE_OPTIONS.ranking, this.options),
-      claimed: this.claims,
+    return this.#stage('ranking', () => {
+      const options = { ...this.#pick('ranking'), claimed: this.claims }
+      return rankMutations(this.responseTime, this.precursors, options)
     })
-    return this.#stages.ranking
   }
 
   /** Every edge, pooled over the categories and compared. */
   get edges(): EdgeChanges {
-    this.#stages.edges ??= findEdgeChanges(
-      this.categories,
-      pickOptions(STAGE_OPTIONS.edges, this.options),
-    )
-    return this.#stages.edges
+    return this.#stage('edges', () => findEdgeChanges(this.categories, this.#pick('edges')))
   }
 
   /** Work of services, the ways to them, and their calls, for traces with spans. */
   get steps(): StepChanges {
-    this.#stages.steps ??= findStepChanges(this, pickOptions(STAGE_OPTIONS.steps, this.options))
-    return this.#stages.steps
+    return this.#stage('steps', () => findStepChanges(this, this.#pick('steps')))
   }
 
   /** Account of a mean request's time, before and after, step by step: sums that add up. */
   get account(): Account {
-    this.#stages.account ??= accountOf(this.categories)
-    return this.#stages.account
+    return this.#stage('account', () => accountOf(this.categories))
   }
 
   /** Columns that can divide requests into segments: attributes, hosts and called services. */
   get columns(): RequestColumns {
-    this.#stages.columns ??= new RequestColumns(this.steps.flows)
-    return this.#stages.columns
+    return this.#stage('columns', () => new RequestColumns(this.steps.flows))
   }
 
   /** Segments: the requests in which steps took another time, failed, or made other calls; of traces with spans. */
   get segments(): Segments {
-    this.#stages.segments ??= findSegments(this, pickOptions(STAGE_OPTIONS.segments, this.options))
-    return this.#stages.segments
+    return this.#stage('segments', () => findSegments(this, this.#pick('segments')))
   }
 
   /** Changes, one entry per cause; `correction` and `smPThreshold` affect only the ranking. */
   get findings(): Findings {
-    const { ranking, drafts, claims, events } = this
-    const { alternative } = STAGE_OPTIONS.responseTime
-    this.#stages.findings ??= groupFindings(
-      { ranking, drafts, claims, ...this.#sources(), events },
-      pickOptions({ ...STAGE_OPTIONS.findings, alternative }, this.options),
-    )
-    return this.#stages.findings
+    return this.#stage('findings', () => {
+      const { ranking, drafts, claims, events } = this
+      const { alternative } = this.options
+      return groupFindings(
+        { ranking, drafts, claims, ...this.#sources(), events },
+        { ...this.#pick('findings'), alternative },
+      )
+    })
   }
 
   /** Versions of services and hosts that come or go. */
   get seen(): readonly TimedEvent[] {
-    this.#stages.seen ??= seenEvents(this.flows)
-    return this.#stages.seen
+    return this.#stage('seen', () => seenEvents(this.flows))
   }
 
   /** Events from `options` and those `seen` in the traces, in order of time. */
@@ -341,14 +316,12 @@ export class Comparison extends Stage {
 
   /** Findings before they are ranked; part of `findings`. */
   get drafts(): readonly Draft[] {
-    this.#stages.drafts ??= draftFindings(this.#sources())
-    return this.#stages.drafts
+    return this.#stage('drafts', () => draftFindings(this.#sources()))
   }
 
   /** Mutations that findings explain: the ranked list calls them significant. */
   get claims(): readonly Claim[] {
-    this.#stages.claims ??= claimMutations(this.responseTime, this.drafts)
-    return this.#stages.claims
+    return this.#stage('claims', () => claimMutations(this.responseTime, this.drafts))
   }
 
   #sources(): FindingSources {
@@ -400,6 +373,17 @@ export class Comparison extends Stage {
   /** Returns the ranked mutations. */
   table(): StageTable {
     return this.ranking.table()
+  }
+
+  /** Returns a stage, made on first use. */
+  #stage<N extends keyof Stages>(name: N, make: () => Stages[N]): Stages[N] {
+    this.#stages[name] ??= make()
+    return this.#stages[name] as Stages[N]
+  }
+
+  /** Returns the options of a stage. */
+  #pick<N extends keyof typeof STAGE_OPTIONS>(stage: N) {
+    return pickOptions(STAGE_OPTIONS[stage], this.options)
   }
 
   /** Computes a shared stage on demand, once for both comparisons. */

@@ -1,6 +1,7 @@
 import { type UnrecordedCallee, unrecordedCallees } from '../calls/unrecorded-callees.ts'
 import { spanRoles } from '../calls/visits.ts'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../core/columns.ts'
+import { joined } from '../core/entries.ts'
 import { pickOptions } from '../core/options.ts'
 import type { Resolution } from '../flows/clocks/clock-resolution.ts'
 import type { FlowLogColumns, ServiceLogChange } from '../flows/flow-logs.ts'
@@ -99,6 +100,7 @@ export function takeSnapshot(
   // Finding the claims reads columns that are carried along.
   const claims = hasClaims ? comparison.claims : []
   const each = Array.from({ length: shapes.size }, (_, shape) => shape)
+  const ofShapes = (of: (shape: number) => Uint32Array) => joined(each.map(of), Uint32Array)
   return encodeColumns<SnapshotData>({
     // A function cannot be carried, and is no longer needed.
     options: {
@@ -107,11 +109,11 @@ export function takeSnapshot(
       // The other options say already what its rule makes of them.
       knowledge: null,
     },
-    labels: labelsOf(flows),
+    labels: Array.from({ length: flows.labels.size }, (_, code) => flows.labels.get(code)),
     labelTexts: label && ruledTexts(folded, label),
-    nodes: joined(each.map((shape) => shapes.labels(shape))),
-    from: joined(each.map((shape) => shapes.from(shape))),
-    to: joined(each.map((shape) => shapes.to(shape))),
+    nodes: ofShapes((shape) => shapes.labels(shape)),
+    from: ofShapes((shape) => shapes.from(shape)),
+    to: ofShapes((shape) => shapes.to(shape)),
     nodeCounts: Uint32Array.from(each, (shape) => shapes.nodeCount(shape)),
     edgeCounts: Uint32Array.from(each, (shape) => shapes.edgeCount(shape)),
     folding: refolds ? folded.folding : null,
@@ -153,39 +155,15 @@ function outcomesOf(flows: FlowSet, ofRoots: boolean): SnapshotData['outcomes'] 
   return { kinds, ofSpan, offsets: ofRoots ? offsets : null }
 }
 
-function labelsOf({ labels }: FlowSet): NodeLabel[] {
-  return Array.from({ length: labels.size }, (_, code) => labels.get(code))
-}
-
-function joined(parts: readonly Uint32Array[]): Uint32Array {
-  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let start = 0
-  for (const part of parts) {
-    all.set(part, start)
-    start += part.length
-  }
-  return all
-}
-
 function latenciesOfSome(flows: FlowSet, isWanted: (request: number) => boolean) {
   const latencyOffsets = new Uint32Array(flows.size + 1)
   const wanted: Float64Array[] = []
-  let length = 0
   for (let request = 0; request < flows.size; request++) {
-    if (isWanted(request)) {
-      const own = flows.latencies(request)
-      wanted.push(own)
-      length += own.length
-    }
-    latencyOffsets[request + 1] = length
+    const own = isWanted(request) ? flows.latencies(request) : new Float64Array()
+    wanted.push(own)
+    latencyOffsets[request + 1] = latencyOffsets[request]! + own.length
   }
-  const latencyUs = new Float64Array(length)
-  let start = 0
-  for (const own of wanted) {
-    latencyUs.set(own, start)
-    start += own.length
-  }
-  return { latencyUs, latencyOffsets }
+  return { latencyUs: joined(wanted, Float64Array), latencyOffsets }
 }
 
 /** Restores a comparison; what needs traces, or was left out, is missing. */

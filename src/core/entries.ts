@@ -19,3 +19,39 @@ export function getOrInsert<K, V>(
   entries.set(key, made)
   return made
 }
+
+/** Adds to the number under a key, which begins at 0. */
+export function addTo<K>(numbers: Map<K, number>, key: K, amount: number): void {
+  numbers.set(key, (numbers.get(key) ?? 0) + amount)
+}
+
+/** Returns how many items have each key. */
+export function countBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, number> {
+  const counts = new Map<K, number>()
+  for (const item of items) addTo(counts, keyOf(item), 1)
+  return counts
+}
+
+/** Divides items into those that meet a condition, and the others. */
+export function divided<T>(
+  items: Iterable<T>,
+  meets: (item: T) => boolean,
+): [meeting: T[], others: T[]] {
+  const parts: [T[], T[]] = [[], []]
+  for (const item of items) parts[meets(item) ? 0 : 1].push(item)
+  return parts
+}
+
+/** Returns the values of several arrays in one of the given type. */
+export function joined<Values extends Float64Array | Uint32Array>(
+  parts: readonly Values[],
+  Type: new (length: number) => Values,
+): Values {
+  const all = new Type(parts.reduce((length, part) => length + part.length, 0))
+  let start = 0
+  for (const part of parts) {
+    all.set(part, start)
+    start += part.length
+  }
+  return all
+}

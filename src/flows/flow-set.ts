@@ -221,6 +221,23 @@ export class FlowSet extends columnarStage<
     return period === BEFORE ? this.#split : this.size - this.#split
   }
 
+  /** Returns the requests of one period, in order. */
+  requestsOf(period: Period): number[] {
+    const first = period === BEFORE ? 0 : this.count(BEFORE)
+    return Array.from({ length: this.count(period) }, (_, i) => first + i)
+  }
+
+  /** Returns the requests of each run of the period before. */
+  requestsOfRuns(): number[][] {
+    const before = this.requestsOf(BEFORE)
+    return this.runs.map((run) => before.filter((request) => this.recordedIn[request] === run))
+  }
+
+  /** Returns those of some requests that are of a period. */
+  within(period: Period, some: Iterable<number>): number[] {
+    return Array.from(some).filter((request) => this.period[request] === period)
+  }
+
   /** Returns whether a request is a fragment of another one of its trace, because spans between them were lost. */
   isPart(request: number): boolean {
     return this.#partOf()?.[request] === 1

@@ -4,9 +4,9 @@ import { buildFlows } from '../../flows/build-flows.ts'
 import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import { countWorth, type WeightMoments } from '../steps/call-counts.ts'
 import { callsOfRoots, type RootCalls, renamesBetween } from '../steps/renames.ts'
 import { rootName } from '../steps/root-types.ts'
+import { countWorth, type WeightMoments } from '../steps/time-blocks.ts'
 
 /** Summary of a run in a history: its response times, by service and operation of the root. */
 export interface RunSummary {

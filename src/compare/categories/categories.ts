@@ -18,9 +18,8 @@ import type { SamplePair } from '../../stats/two-sample.ts'
 import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import { KNOWLEDGE_OPTIONS } from '../knowledge/knowledge.ts'
-import type { CategoryStructure, StructureOutline } from './category-structure.ts'
+import type { CategoryStructure, StructureCatalog, StructureOutline } from './category-structure.ts'
 import { ClassTimes, collectEdgeSamples, type EdgeSamples } from './class-times.ts'
-import type { StructureCatalog } from './structure-catalog.ts'
 
 export const CATEGORY_OPTIONS = defineOptions({
   ...KNOWLEDGE_OPTIONS,

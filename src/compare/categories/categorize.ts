@@ -7,7 +7,7 @@ import { labelRules } from '../../flows/label-parts.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { neighborsOf, ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
 import { CATEGORY_OPTIONS, Categories, type CategoryOptions } from './categories.ts'
-import { StructureCatalog } from './structure-catalog.ts'
+import { StructureCatalog } from './category-structure.ts'
 import { type ColouredShape, StructureColours } from './structure-colours.ts'
 
 /**

@@ -1,5 +1,4 @@
 // Runs once an edge of a request: the loops index with `!`.
-// Runs once an edge of a category: the loops index with `!`.
 import { CriticalPathFinder } from '../../calls/critical-path.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'

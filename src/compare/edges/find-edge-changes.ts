@@ -13,7 +13,8 @@ import { Categories } from '../categories/categories.ts'
 import {
   RESPONSE_TIME_OPTIONS,
   type Unchanged,
-  whyUnchanged,
+  type Verdict,
+  verdictOf,
 } from '../mutations/find-response-time-mutations.ts'
 import {
   type EdgeStratum,
@@ -159,7 +160,7 @@ export const EDGE_OPTIONS = defineOptions({
 export type EdgeOptions = OptionsOf<typeof EDGE_OPTIONS>
 
 /** One pooled edge, compared between the periods. */
-export interface EdgeChange extends PooledEdge {
+export interface EdgeChange extends PooledEdge, Verdict {
   /** Requests that have the edge, whether or not they could be compared. */
   readonly beforeRequests: number
   readonly afterRequests: number
@@ -181,10 +182,6 @@ export interface EdgeChange extends PooledEdge {
   /** Shift of a request's time on this edge, as a share of the mean response time of these requests. */
   readonly effect: number
   readonly significant: boolean
-  /** Significant, and large enough for `minimumEffect` and `minimumShare`. */
-  readonly changed: boolean
-  /** Why it does not count as changed; `null` if it does. */
-  readonly why: Unchanged | null
   /**
    * Change of the sum of all response times after, in µs: `shiftUs` times the calls on critical paths. Findings of
    * traces with spans add up the changes of all calls instead, which gives less or more if calls changed by different
@@ -294,7 +291,6 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
     const [before, after] = times.totals
     const significant = q[edge]! < this.options.alpha
     const { against, ...size } = (significant ? sizes.get(edge) : undefined) ?? UNCHANGED
-    const why = whyUnchanged(q[edge]!, this.options, () => against)
     return {
       ...times.edge(edge),
       beforeRequests: before.requests[edge]!,
@@ -309,8 +305,7 @@ export class EdgeChanges extends columnarStage<EdgeChangeColumns>() {
       probabilitySlower: test.probabilitySlower,
       ...size,
       significant,
-      changed: why === null,
-      why,
+      ...verdictOf(q[edge]!, this.options, () => against),
     }
   }
 

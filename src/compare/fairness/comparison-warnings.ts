@@ -6,27 +6,32 @@ import type {
   WarningCode,
 } from './comparison-warning.ts'
 import {
-  dataQuality,
-  idleWaits,
-  linkedRequests,
-  recordedAnew,
-  slowPreferred,
-} from './data-quality.ts'
-import {
   extremeRequest,
   hostsDiffer,
+  missingIntervals,
   noDurations,
   nothingInCommon,
   noWeights,
   smallPeriods,
+  timeRanges,
   undecidedStructures,
   unequalLoad,
   unmeasured,
+  unsteadyBefore,
   versionsDiffer,
 } from './period-problems.ts'
-import { missingIntervals, timeRanges, unsteadyBefore } from './period-times.ts'
 import { otherKinds, requestMix, samplingDiffers } from './request-types.ts'
-import { clockSkew, duplicateTraces, orphans, truncatedTraces } from './trace-problems.ts'
+import {
+  clockSkew,
+  dataQuality,
+  duplicateTraces,
+  idleWaits,
+  linkedRequests,
+  orphans,
+  recordedAnew,
+  slowPreferred,
+  truncatedTraces,
+} from './trace-problems.ts'
 
 /** Ordered by severity: a screen may not have room for all, so warnings that may invalidate every result come first. */
 const CHECKS: readonly FairnessCheck[] = [

@@ -311,10 +311,8 @@ interface UnevenType {
 /** Types of which a period has requests that stand for more than others. Source: Kish 1965, §11.7. */
 function unevenTypes(flows: FlowSet, weight: Float64Array): UnevenType[] {
   const { names, typeOf } = rootTypes(flows)
-  const uneven = [BEFORE, AFTER].flatMap((period) => {
-    const rows = Array.from(weight.keys()).filter(
-      (row) => flows.period[row] === period && !Number.isNaN(weight[row]),
-    )
+  const uneven = ([BEFORE, AFTER] as const).flatMap((period) => {
+    const rows = flows.requestsOf(period).filter((row) => !Number.isNaN(weight[row]))
     return Array.from(group(rows, (row) => typeOf[row] as number)).flatMap(([type, own]) => {
       const weights = own.map((row) => weight[row] as number)
       const worth = sum(weights) ** 2 / sum(weights, (each) => each ** 2) / own.length
@@ -341,11 +339,8 @@ function partlyRecorded(before: number, after: number): ComparisonWarning[] {
 }
 
 function recordedShare(flows: FlowSet, weight: Float64Array, period: Period): number {
-  let recorded = 0
-  weight.forEach((own, request) => {
-    if (flows.period[request] === period && !Number.isNaN(own)) recorded++
-  })
-  return recorded / flows.count(period)
+  const requests = flows.requestsOf(period)
+  return requests.filter((one) => !Number.isNaN(weight[one])).length / requests.length
 }
 
 /** Types whose requests weigh more or less than before, as text, the largest change first. */

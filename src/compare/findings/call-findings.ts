@@ -1,4 +1,4 @@
-import { group, mean, range, sum } from 'd3-array'
+import { group, mean, sum } from 'd3-array'
 import { MadeCalls } from '../../calls/made-calls.ts'
 import { memoized } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
@@ -11,15 +11,17 @@ import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { type CallSites, isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
-import type {
-  CallsEvidence,
-  ConcurrencyChange,
-  OrderEvidence,
-  ServiceChanges,
-  StructureChange,
-  ToldCall,
-} from './evidence.ts'
-import { type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
+import {
+  type CallsEvidence,
+  type ConcurrencyChange,
+  type Draft,
+  type FindingCall,
+  NO_EVIDENCE,
+  type OrderEvidence,
+  type ServiceChanges,
+  type StructureChange,
+  type ToldCall,
+} from './finding.ts'
 import { addPrices, formsOf, movedRequests, type Price, priceOf } from './form-prices.ts'
 import { categoriesOf, surest } from './names.ts'
 import { groupMoves } from './structure-findings.ts'
@@ -83,7 +85,6 @@ export function callFindings(
       direction: contributionUs < 0 ? 'faster' : 'slower',
       categories: [...new Set([...to, ...from])],
       concerned: [forms.counts[BEFORE][0], forms.counts[AFTER][0]],
-      probabilitySlower: Number.NaN,
       services: suspects(service, { previous, called, changedStructure: structure }),
       changedStructure,
       moves: own,
@@ -421,9 +422,8 @@ function costsOf({ flows }: StepChanges, changed: readonly ToldCall[]): (one: To
         ? new MadeCalls(flows, of, () => true, previous)
         : new MadeCalls(flows, of, (one) => isSame(one, call))
     const period = difference > 0 !== (call === null) ? AFTER : BEFORE
-    const own = range(flows.size).filter((request) => flows.period[request] === period)
-    const waited = own.map((request) => made.waitedUs(request)).filter(({ length }) => length > 0)
-    return mean(waited, (us) => sum(us)) ?? 0
+    const waited = flows.requestsOf(period).map((request) => made.waitedUs(request))
+    return mean(waited, (us) => (us.length > 0 ? sum(us) : undefined)) ?? 0
   })
   const isTold = (one: ToldCall) =>
     one.call === null ? one.difference < 0 : one.kind === 'next' && isCounted(one)

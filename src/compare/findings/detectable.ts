@@ -1,5 +1,5 @@
 import { group, mean, sum } from 'd3-array'
-import { at } from '../../core/entries.ts'
+import { addTo, at } from '../../core/entries.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -62,9 +62,7 @@ export function detectableShifts(
     flows.isPart(request) ? undefined : typeOf[request],
   )
   const found = Array.from(kinds, ([type, requests]): Detectable => {
-    const [before, after] = [BEFORE, AFTER].map((period) =>
-      requests.filter((request) => flows.period[request] === period),
-    ) as [number[], number[]]
+    const [before, after] = [flows.within(BEFORE, requests), flows.within(AFTER, requests)]
     const timesOf = (own: readonly number[]) =>
       Float64Array.from(own, (request) => flows.responseTimeUs[request] as number)
     const [beforeWeights, afterWeights] = [flows.countsOf(before), flows.countsOf(after)]
@@ -166,7 +164,7 @@ function heldByType(
     const { requests, criticalUs } = before.recorded
     requests.forEach((request, row) => {
       const type = typeOf(request)
-      if (type !== undefined) held.set(type, (held.get(type) ?? 0) + at(criticalUs, row))
+      if (type !== undefined) addTo(held, type, at(criticalUs, row))
     })
   }
   return held

@@ -1,5 +1,5 @@
 import { sum } from 'd3-array'
-import { addAt, at } from '../../core/entries.ts'
+import { addAt, addTo, at } from '../../core/entries.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER } from '../../flows/flow-set.ts'
@@ -15,9 +15,8 @@ import { callFindings } from './call-findings.ts'
 import { byContribution, nestConsequences } from './consequences.ts'
 import { edgeFindings } from './edge-findings.ts'
 import { errorFindings } from './error-findings.ts'
-import type { Draft } from './finding.ts'
+import { type Draft, observedChange, weighed } from './finding.ts'
 import { draftsInTime } from './finding-onsets.ts'
-import { observedChange, weighed } from './finding-size.ts'
 import { MIN_USUAL } from './form-prices.ts'
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
@@ -167,7 +166,7 @@ export function claimMutations(
       const draft = ofEdge.get(keyOf({ from: from as string, to: to as string }))
       if (draft === undefined || test.rejected !== true) return
       const shift = Math.abs(afterMeanUs - beforeMeanUs)
-      shifts.set(draft, (shifts.get(draft) ?? 0) + shift)
+      addTo(shifts, draft, shift)
     })
     return [...shifts].sort(([, a], [, b]) => b - a)[0]?.[0]
   }

@@ -1,8 +1,7 @@
 import { place } from '../../flows/node-labels.ts'
 import { calledPlace, type PooledEdge } from '../edges/edge-times.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
-import type { EdgeScope, EdgesEvidence } from './evidence.ts'
-import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { type Draft, type EdgeScope, type EdgesEvidence, NO_EVIDENCE } from './finding.ts'
 import { byRequestsAfter, requestsOf, surest } from './names.ts'
 import { groupChanges } from './step-findings.ts'
 

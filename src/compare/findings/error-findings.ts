@@ -13,9 +13,7 @@ import { countByPeriod, type ErrorChange, errorChangeOf, tallied } from '../step
 import type { StepChanges } from '../steps/step-changes.ts'
 import { findingCall } from './call-findings.ts'
 import { ALONE, AS_LIKELY } from './detectable.ts'
-import type { Deadline } from './evidence.ts'
-import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { rateSize } from './finding-size.ts'
+import { type Deadline, type Draft, NO_EVIDENCE, rateSize } from './finding.ts'
 import { categoriesOf, placeTitle } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
 
@@ -36,7 +34,7 @@ export function errorFindings(
     const of = { service, operation: change.operations[0] as string }
     const failedRequests = moreFailed(change)
     const touched = Math.max(1, Math.round(Math.abs(difference) * chances[AFTER]))
-    const after = [...change.failing].filter((request) => flows.period[request] === AFTER)
+    const after = flows.within(AFTER, change.failing)
     const evidence = {
       of: 'failures',
       change,
@@ -56,8 +54,6 @@ export function errorFindings(
       contributionUs: 0,
       failedRequests,
       weightUs: (failedRequests * FAILED_WEIGHT + touched * MADE_GOOD_WEIGHT) * usualUs,
-      eachInterval: [Number.NaN, Number.NaN],
-      probabilitySlower: Number.NaN,
       services: [service, ...callers],
       calls: [findingCall({ ...change, kind: 'fails', of, previous: null, call: null })],
       ...(change.inner && { size: rateSize(change.inner, 'call') }),
@@ -290,9 +286,7 @@ export function deadlineOf(flows: FlowSet, requests: readonly number[]): Deadlin
   const services = own[0]?.services ?? []
   const giving = new Set(own.map(({ request }) => request)).size
   if (us === null || giving < NEARLY_ALL * requests.length) return null
-  const before = [...flows.period.keys()]
-    .filter((request) => flows.period[request] === BEFORE)
-    .flatMap((request) => timesOf(flows, request, name))
+  const before = flows.requestsOf(BEFORE).flatMap((request) => timesOf(flows, request, name))
   const beforeUs = deadlineIn(before.filter(isGivenUp))
   const longer = before.filter((call) => call.us > us)
   const isOther =

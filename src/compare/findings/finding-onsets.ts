@@ -28,8 +28,7 @@ import {
 import { partOfStratum, type StepStratum } from '../steps/step-strata.ts'
 import { isOfOneStep, type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
 import { type Failure, failuresOf, failuresThen } from './error-findings.ts'
-import type { StepsEvidence } from './evidence.ts'
-import type { Compared, Draft, FindingCall, FindingStep, InTime } from './finding.ts'
+import type { Compared, Draft, FindingCall, FindingStep, InTime, StepsEvidence } from './finding.ts'
 import { isConfined, segmentDraft } from './segment-findings.ts'
 import { changeOfSteps } from './step-findings.ts'
 
@@ -91,8 +90,8 @@ export function onsetsOf(
  * the chance that as many others come first; `null` if that may be chance.
  */
 function beginningOf(inside: ReadonlySet<number>, values: readonly Value[], flows: FlowSet) {
-  const own = [...new Set(values.map(({ request }) => request))]
-    .filter((request) => flows.period[request] === AFTER)
+  const own = flows
+    .within(AFTER, new Set(values.map(({ request }) => request)))
     .sort((a, b) => flows.arrivalUs(a) - flows.arrivalUs(b))
   const first = own.findIndex((request) => inside.has(request))
   const members = own.filter((request) => inside.has(request)).length
@@ -202,24 +201,22 @@ function callValues(call: FindingCall, { flows, sites, calls, repeats, logs }: S
     isSame(one.of, call.of) && isSameCall(one.call, call.call)
   if (call.kind === 'repeats') {
     const timesOf = repeats.find(isIt)?.timesOf
-    return requestsOf(flows, (request) => timesOf?.has(shapeOf(flows, request)) === true).map(
-      (request) => ({ request, value: timesOf?.get(shapeOf(flows, request)) as number }),
-    )
+    return Array.from(flows.shapeOf).flatMap((shape, request) => {
+      const value = timesOf?.get(shape)
+      return value === undefined ? [] : { request, value }
+    })
   }
   const isSameChoice = (one: CallChoice) =>
     one.kind === call.kind && isIt(one) && isSameCall(one.previous, call.previous)
   const logged = logs.find(isSameChoice)
   if (logged !== undefined) {
-    return [...logged.able].map((request) => ({
-      request,
-      value: logged.doing.has(request) ? 1 : 0,
-    }))
+    return [...logged.able].map((request) => ({ request, value: +logged.doing.has(request) }))
   }
   const choice = calls.find(isSameChoice)
   if (choice === undefined || sites === null) return []
-  return requestsOf(flows, (request) => sites.hasAny(request, choice.chanceSites)).map(
-    (request) => ({ request, value: sites.hasAny(request, choice.madeSites) ? 1 : 0 }),
-  )
+  return Array.from(flows.period.keys())
+    .filter((request) => sites.hasAny(request, choice.chanceSites))
+    .map((request) => ({ request, value: Number(sites.hasAny(request, choice.madeSites)) }))
 }
 
 /** Returns 1 for requests of the form that more have now, 0 for those of the form that it replaces. */
@@ -237,14 +234,6 @@ function requestsIn(categories: Categories, ids: readonly number[]): number[] {
     ([BEFORE, AFTER] as const).flatMap((period) => [...categories.members(id, period)]),
   )
   return members.sort((a, b) => a - b)
-}
-
-function requestsOf(flows: FlowSet, isWanted: (request: number) => boolean): number[] {
-  return Array.from(flows.period.keys()).filter(isWanted)
-}
-
-function shapeOf(flows: FlowSet, request: number): number {
-  return flows.shapeOf[request] as number
 }
 
 /** Values that are compared with each other, and those before, ascending. */

@@ -1,22 +1,291 @@
+import { range, sum } from 'd3-array'
+import type { Quantity } from '../../core/quantity.ts'
 import type { ServiceLogChange } from '../../flows/flow-logs.ts'
-import type { Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { type NodeLabel, place } from '../../flows/node-labels.ts'
+import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import type { Categories } from '../categories/categories.ts'
-import type { EdgeChange } from '../edges/find-edge-changes.ts'
+import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Interference } from '../interference/interference.ts'
 import type { MovedRequests } from '../mutations/find-structural-mutations.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Bursts, Onset } from '../onset/onset.ts'
-import type { PlaceEnd, PlaceName } from '../places/places.ts'
+import type { PlaceChange, PlaceEnd, PlaceName } from '../places/places.ts'
+import type { OrderChange } from '../precursors/match-precursors.ts'
 import type { Exemplars, RankedMutation } from '../ranking/rank-mutations.ts'
 import type { OtherValues, Segment } from '../segments/segments.ts'
-import type { CallChoice, CountsTest } from '../steps/call-counts.ts'
+import type { PauseChange, RateChange } from '../steps/arrivals.ts'
+import type { CallChoice } from '../steps/call-counts.ts'
 import type { Operation } from '../steps/call-order.ts'
-import type { StepChanges } from '../steps/step-changes.ts'
+import type { ErrorChange, PassedOn } from '../steps/compare-errors.ts'
+import type { LogChange } from '../steps/compare-log-counts.ts'
+import type { CallChange, RepeatChange, StepChange, StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import type { Step } from '../steps/step-times.ts'
-import type { Evidence, LogsEvidence, RequestCounts, StructureChange } from './evidence.ts'
+import type { CountsTest } from '../steps/time-blocks.ts'
 
-export type { StructureChange }
+/** Content of a finding, as data. `words/` writes the sentences. */
+export type Evidence =
+  | StepsEvidence
+  | SegmentEvidence
+  | CallsEvidence
+  | OrderEvidence
+  | FailureEvidence
+  | LogsEvidence
+  | PlaceEvidence
+  | FactorEvidence
+  | ConditionEvidence
+  | RateEvidence
+  | PausesEvidence
+  | EdgesEvidence
+  | MovesEvidence
+  | RequestsEvidence
+  | RestEvidence
+
+export type StepScope =
+  | { readonly of: 'step' }
+  /** The ways to a service, whoever calls it. */
+  | { readonly of: 'calls to'; readonly service: string }
+  /** The ways to all that a service calls. */
+  | { readonly of: 'calls by'; readonly service: string }
+  /** A service's work, and the calls it takes and makes. */
+  | { readonly of: 'service'; readonly service: string }
+  /** One operation in several services, which run the same code. */
+  | { readonly of: 'operation'; readonly operation: string }
+
+/** Steps that take another time, for one reason. */
+export interface StepsEvidence {
+  readonly of: 'steps'
+  readonly scope: StepScope
+  readonly steps: readonly [StepChange, ...StepChange[]]
+  /**
+   * If all of it lies in the finding's segment: change of the first step there, or `'segment'` if the segment's spans
+   * say it themselves.
+   */
+  readonly inSegment?: StepChange | 'segment'
+}
+
+/** The finding's segment alone. */
+export interface SegmentEvidence {
+  readonly of: 'segment'
+  /** The part of whole requests' change that other findings leave unexplained. */
+  readonly left?: RestOfRequests
+}
+
+/** Calls that an operation makes more or less often, or repeats. */
+export interface CallsEvidence {
+  readonly of: 'calls'
+  readonly changes: ServiceChanges
+  /** Equal changes of other operations, with its own. */
+  readonly alike: readonly Pick<RepeatChange, 'of'>[]
+  /** Call that was answered before, if the same for all. */
+  readonly previous: Operation | null
+}
+
+export interface ToldCall extends CallChange {
+  /** Requests in which alone it changed. */
+  readonly within?: ReadonlySet<number>
+  readonly times?: readonly [before: number, after: number]
+}
+
+/** Changed calls of a service, and calls repeated more or fewer times. */
+export interface ServiceChanges {
+  readonly service: string
+  readonly calls: readonly ToldCall[]
+  readonly repeats: readonly RepeatChange[]
+}
+
+/** The same calls, made in another order, again, or without waiting. */
+export interface OrderEvidence {
+  readonly of: 'order'
+  readonly changes: readonly [ConcurrencyChange, ...ConcurrencyChange[]]
+  readonly counts: RequestCounts
+}
+
+export type RequestCounts = readonly [before: RequestCount, after: RequestCount]
+type RequestCount = readonly [n: number, of: number]
+
+export interface ConcurrencyChange {
+  readonly of: Operation
+  readonly calls: readonly [CallChange, ...CallChange[]]
+  readonly isNew: (request: number) => boolean | undefined
+}
+
+/** Calls that fail more or less often. */
+export interface FailureEvidence {
+  readonly of: 'failures'
+  readonly change: ErrorChange
+  /** A caller that fails with these calls; `null` for the calls themselves. */
+  readonly passed: PassedOn | null
+  readonly counts: Pick<CountsTest, 'made' | 'chances' | 'worth'>
+  readonly deadline: Deadline | null
+}
+
+/** Statements that a service logs more or less often. */
+export interface LogsEvidence {
+  readonly of: 'logs'
+  readonly changes: readonly [LogChange, ...LogChange[]]
+}
+
+/** Services in one place that take another time. */
+export interface PlaceEvidence {
+  readonly of: 'place'
+  readonly change: PlaceChange
+  /** Change of one call of each step that surely changed, in µs. */
+  readonly eachUs: readonly number[]
+}
+
+/** Services whose own work takes longer by one factor. */
+export interface FactorEvidence {
+  readonly of: 'factor'
+  readonly factor: number
+  /** Number of services that agree, and of all. */
+  readonly services: readonly [agreeing: number, all: number]
+  /** Services with another factor, or an unknown one. */
+  readonly others: readonly string[]
+  readonly hosts: number
+}
+
+/** Several services that take longer, or fail, under one condition. */
+export interface ConditionEvidence {
+  readonly of: 'condition'
+  readonly condition: string
+  /** Whether it is of one place, in which they fail. */
+  readonly isPlace: boolean
+  readonly services: readonly string[]
+  readonly times: ConditionTimes | null
+  /** Requests that fail, of those under the condition. */
+  readonly failures: (Pick<CountsTest, 'made' | 'chances'> & { readonly requests: number }) | null
+}
+
+interface ConditionTimes {
+  /** Operation that takes longer, if it is one; `null` for several. */
+  readonly operation: string | null
+  /** Whether calls to the services take longer, not their work. */
+  readonly isCall: boolean
+  /** Whether nothing changed elsewhere. */
+  readonly isAll: boolean
+  readonly eachUs: readonly number[]
+}
+
+export interface RateEvidence {
+  readonly of: 'rate'
+  readonly rate: RateChange
+  /** `'unseen'`: rates after never occurred before; `'independent'`: times ignore the rate. */
+  readonly verdict: 'known' | 'unseen' | 'independent' | 'few'
+  /** Share of the change that the rate explains; `null` if unknown. */
+  readonly share: number | null
+}
+
+export interface PausesEvidence {
+  readonly of: 'pauses'
+  readonly change: PauseChange
+}
+
+/** Edges that take another time, for one reason. */
+export interface EdgesEvidence {
+  readonly of: 'edges'
+  readonly scope: EdgeScope
+  readonly edges: readonly [EdgeChange, ...EdgeChange[]]
+}
+
+export type EdgeScope =
+  | { readonly of: 'edge' }
+  /** Work inside a service. */
+  | { readonly of: 'work'; readonly service: string }
+  /** The way to a service and back, whoever calls it. */
+  | { readonly of: 'calls'; readonly service: string }
+  /** A service's work, and the calls it makes and takes. */
+  | { readonly of: 'service'; readonly service: string }
+  /** The same work in several services, which run the same code. */
+  | { readonly of: 'step'; readonly step: string }
+
+/** A part of a flow that requests gained or lost. */
+export interface StructureChange {
+  readonly change: 'added' | 'removed'
+  /** Label of the first node of the part. */
+  readonly label: string
+  readonly node: NodeLabel
+  /** Node it follows, which both structures have; `null` at the root. */
+  readonly after: { readonly label: string; readonly node: NodeLabel } | null
+  /** Last call answered before it, whose answer may decide; `null` for none. */
+  readonly answered: AnsweredCall | null
+}
+
+/** A call to another service, with all that happens until its answer. */
+export interface AnsweredCall {
+  readonly service: string
+  readonly operation: string
+  /** Other services called for the answer, the last to reply first. */
+  readonly restsOn: readonly string[]
+  /** Labels of all nodes from the call to its reply. */
+  readonly labels: ReadonlySet<string>
+}
+
+/** Moves of requests between categories that have a change of their flow in common. */
+export interface MoveGroup {
+  readonly moves: readonly MovedRequests[]
+  readonly changes: readonly StructureChange[]
+}
+
+/** Requests that take another path. */
+export interface MovesEvidence {
+  readonly of: 'moves'
+  readonly group: MoveGroup
+  /** Services that requests gained and lost. */
+  readonly services: { readonly gained: readonly string[]; readonly lost: readonly string[] }
+  /** How they do the same steps otherwise; `null` where the steps themselves differ. */
+  readonly otherwise: SameSteps | null
+}
+
+export type SameSteps =
+  | {
+      readonly how: 'repeated'
+      readonly node: NodeLabel
+      readonly times: readonly [before: number, after: number]
+    }
+  | { readonly how: 'another order' }
+  | { readonly how: OrderChange['kind']; readonly first: NodeLabel; readonly second: NodeLabel }
+
+/** Whole requests that take another time by many small changes. */
+export interface RequestsEvidence {
+  readonly of: 'requests'
+  readonly roots: readonly NodeLabel[]
+  /** Time that it adds to each, in µs. */
+  readonly eachUs: number
+}
+
+/** Whole requests, what findings leave of their change. */
+export interface RestEvidence {
+  readonly of: 'rest'
+  readonly step: StepChange
+  readonly operation: string
+  readonly left: RestOfRequests
+}
+
+export interface RestOfRequests {
+  /** Unexplained change, and whole change, of each request, in µs. */
+  readonly eachUs: number
+  readonly allUs: number
+  /** Whether all of it is unexplained. */
+  readonly isAll: boolean
+  /** Where most of it is spent; `null` if spread. */
+  readonly place: { readonly name: string; readonly look: string } | null
+  readonly deadline: Deadline | null
+}
+
+/** Calls that are given up after another time than before. */
+export interface Deadline {
+  /** The call, such as `playback → drm-proxy POST`. */
+  readonly name: string
+  /** Caller that gives up, and called service. */
+  readonly services: readonly string[]
+  /** Time after which calls are given up, in µs; before, `null` where they ended at any time. */
+  readonly us: number
+  readonly beforeUs: number | null
+  /** Share of the calls before that took longer. */
+  readonly longer: number
+}
 
 /** A step whose time changed: the work of a service, the way of a call, or whole requests. */
 export interface FindingStep extends Step {
@@ -177,8 +446,12 @@ export interface Draft {
   readonly q: number
 }
 
+export const NO_INTERVAL = [Number.NaN, Number.NaN] as const
+
 /** Empty evidence of a draft. */
 export const NO_EVIDENCE = {
+  eachInterval: NO_INTERVAL,
+  probabilitySlower: Number.NaN,
   services: [],
   changedEdges: [],
   changedStructure: [],
@@ -205,26 +478,33 @@ export function isStructural({ kind }: Pick<Draft, 'kind'>): boolean {
   return kind === 'structure' || kind === 'concurrency'
 }
 
+/** Parts of a draft that its finding has, too. */
+export const TOLD = [
+  'kind',
+  'direction',
+  'isFirst',
+  'categories',
+  'requests',
+  'concerned',
+  'failedRequests',
+  'eachInterval',
+  'probabilitySlower',
+  'services',
+  'changedEdges',
+  'changedStructure',
+  'steps',
+  'calls',
+  'moves',
+  'segment',
+  'doing',
+  'did',
+  'place',
+  'p',
+  'q',
+] as const satisfies readonly (keyof Draft)[]
+
 /** One change in the system, with every mutation it explains. */
-export interface Finding
-  extends Omit<
-    Draft,
-    | 'estimateUs'
-    | 'evidence'
-    | 'key'
-    | 'forms'
-    | 'weightUs'
-    | 'depth'
-    | 'isOfSegment'
-    | 'covers'
-    | 'because'
-    | 'meanwhile'
-    | 'logs'
-    | 'serviceLogs'
-    | 'inTime'
-    | 'places'
-    | 'strata'
-  > {
+export interface Finding extends Pick<Draft, (typeof TOLD)[number] | 'contributionUs'> {
   /** Place of the change, such as `productcatalogservice → frontend`. */
   readonly where: string
   /** The change itself, such as `reply of GetProduct takes 98.5 ms longer`. */
@@ -257,4 +537,82 @@ export interface Finding
   readonly exemplars: Exemplars
   /** Consequences: the same delay seen elsewhere, upstream or in a gap that no span covers. */
   readonly consequences: readonly Finding[]
+}
+
+/** Returns the size of a change: a rate of actions or failures, or the time per request. */
+export function sizeOf(
+  draft: Draft,
+  {
+    all,
+    worth: ofAll,
+    quantity,
+  }: Record<'all' | 'worth', Draft['concerned']> & { quantity: Quantity },
+): FindingSize {
+  const { kind, calls, concerned, contributionUs, requests, eachInterval } = draft
+  if (draft.size !== undefined) return draft.size
+  if (kind === 'latency' || kind === 'unattributed' || kind === 'concurrency') {
+    const value = contributionUs / Math.max(1, requests)
+    return { value, unit: quantity.unit ?? 'µs', per: 'request', interval: eachInterval }
+  }
+  const [call] = calls
+  const { made, chances, worth = chances } = call ?? { made: concerned, chances: all, worth: ofAll }
+  return rateSize({ made, chances, worth }, call === undefined ? 'request' : 'call')
+}
+
+/** Returns the growth of a share of calls, or of requests. */
+export function rateSize(
+  { made, chances, worth }: Required<Pick<FindingCall, 'made' | 'chances' | 'worth'>>,
+  per: FindingSize['per'],
+): FindingSize {
+  const [before, after] = worth.map((size, i) => (made[i]! * size) / (chances[i]! || 1))
+  const { difference, interval } = twoProportionsTest(before!, worth[0], after!, worth[1])
+  return { value: difference, unit: 'rate', per, interval }
+}
+
+/** Returns the operation of the service to look at first; `null` where only those of others are known. */
+export function operationOf(draft: Draft): string | null {
+  const { services, steps, calls, changedStructure, changedEdges, place: shared } = draft
+  if (shared !== undefined) return null
+  const nodes = [
+    ...changedStructure.map(({ node }) => node),
+    ...changedEdges.flatMap(({ toNode, fromNode }) => [toNode, fromNode]),
+  ].map((node) => ({ service: place(node), operation: node.operation }))
+  const told = [steps, calls.map(({ of }) => of), nodes].find((list) => list.length > 0) ?? []
+  const [first = told[0]?.service] = services
+  return told.find(({ service }) => service === first)?.operation ?? null
+}
+
+/** Returns whether the cost of a change is within noise: its interval contains 0. */
+export function isOpen({ eachInterval: [low, high] }: Pick<Draft, 'eachInterval'>): boolean {
+  return Math.min(low, high) < 0 && Math.max(low, high) > 0
+}
+
+/** Returns the calls that fail after, in per cent, if a finding says that more do; else 0. */
+export function errorRate({ kind, direction, size, segment, calls: [call] }: Finding): number {
+  if (kind !== 'errors' || direction !== 'slower') return 0
+  if (call !== undefined) return (100 * call.made[1]) / call.chances[1]
+  return 100 * (segment?.inside.afterMean ?? size.value)
+}
+
+/** Returns a draft of recorded requests as one of all that these stand for; the same where each counts once. */
+export function weighed(draft: Draft, categories: Categories): Draft {
+  const ids = draft.categories.length > 0 ? draft.categories : range(categories.size)
+  const factorOf = (period: Period) =>
+    sum(ids, (id) => categories.counted(id, period)) /
+      sum(ids, (id) => categories.count(id, period)) || 1
+  const [before, after] = [factorOf(BEFORE), factorOf(AFTER)]
+  return {
+    ...draft,
+    requests: Math.round(draft.requests * after),
+    concerned: [Math.round(draft.concerned[0] * before), Math.round(draft.concerned[1] * after)],
+    contributionUs: draft.contributionUs * after,
+  }
+}
+
+/**
+ * Returns how much longer all requests after took than as many before, in µs, including those the recorded ones stand
+ * for.
+ */
+export function observedChange({ observedChangeUs, categories: { flows } }: EdgeChanges): number {
+  return (observedChangeUs * flows.countedIn(AFTER)) / flows.wholes(AFTER) || 0
 }

@@ -1,12 +1,12 @@
 import { sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { cappedTimes, longestTime } from '../edges/edge-times.ts'
 import { rootTypes } from '../steps/root-types.ts'
-import type { RequestCounts } from './evidence.ts'
-import type { Forms, FormsOfType } from './finding.ts'
+import type { Forms, FormsOfType, RequestCounts } from './finding.ts'
 
 /** Fewest requests after that show the time of the usual form. */
 export const MIN_USUAL = 10
@@ -35,8 +35,7 @@ export function formsOf(
     if (verdict === undefined) continue
     const period = flows.period[request] as Period
     const type = typeOf[request] as number
-    const forms = ofType.get(type) ?? newForms()
-    ofType.set(type, forms)
+    const forms = getOrInsert(ofType, type, newForms)
     forms[verdict ? 0 : 1][period]?.push(request)
     const counted = counts[period] as [number, number]
     counted[1] += flows.countOf(request)

@@ -1,11 +1,22 @@
-import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+// Runs once a request: the loops index with `!`.
+import { bisectRight, mean, sum } from 'd3-array'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { isotonicRegression } from '../../stats/isotonic-regression.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { randomSource } from '../../stats/random.ts'
+import { cappedTimes } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
-import { expectedAtLoad } from '../load/expected-at-load.ts'
-import type { PauseChange, RateChange } from '../steps/arrivals.ts'
+import { type PauseChange, type RateChange, rowsByStart } from '../steps/arrivals.ts'
+import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { type Draft, NO_EVIDENCE } from './finding.ts'
-import { observedChange, weighed } from './finding-size.ts'
+import {
+  type Draft,
+  NO_EVIDENCE,
+  NO_INTERVAL,
+  observedChange,
+  type RateEvidence,
+  weighed,
+} from './finding.ts'
 import { byRequestsAfter } from './names.ts'
 
 const MIN_RATIO = 1.25
@@ -79,7 +90,7 @@ function rateFinding(
     requests: after,
     concerned: [flows.wholes(BEFORE), after],
     contributionUs: isKnown ? contributionUs : 0,
-    eachInterval: isKnown ? [interval[0] / after, interval[1] / after] : [Number.NaN, Number.NaN],
+    eachInterval: isKnown ? [interval[0] / after, interval[1] / after] : NO_INTERVAL,
     size: {
       value: perSecond[AFTER] - perSecond[BEFORE],
       unit: 'rate',
@@ -112,12 +123,11 @@ function pauseFindings(
       requests: pauses[AFTER],
       concerned: pauses,
       contributionUs: 0,
-      eachInterval: [Number.NaN, Number.NaN],
       size: {
         value: pauses[AFTER] / requests[AFTER] - pauses[BEFORE] / requests[BEFORE],
         unit: 'rate',
         per: 'request',
-        interval: [Number.NaN, Number.NaN],
+        interval: NO_INTERVAL,
       },
       p,
       q,
@@ -131,6 +141,144 @@ function draftOf({ categories }: EdgeChanges, direction: Draft['direction']) {
     kind: 'load',
     direction,
     categories: byRequestsAfter(categories, Array.from(categories.categoryOf)),
-    probabilitySlower: Number.NaN,
   } as const
+}
+
+/** Number of windows, with equally many requests, that each period is divided into. */
+const WINDOWS = 60
+/** Fewest requests of a window that show its rate. */
+const MIN_PER_WINDOW = 10
+/** Fewest windows that show a dependence on the rate. */
+const MIN_WINDOWS = 20
+/** The rate must predict windows that it was not learned from better than the mean, by this share. */
+const MIN_GAIN = 0.05
+const FOLDS = 5
+const RESAMPLES = 200
+/** This share of the windows after must have rates that occurred before. */
+const MIN_WITHIN = 0.5
+/** Rates beyond those of all but this share of the windows before came for moments alone. */
+const MOMENTS = 0.05
+
+/** Response times expected after at the rate of arrivals, as learned from before. */
+export interface ExpectedAtLoad {
+  readonly verdict: RateEvidence['verdict']
+  /** Extra time of all requests after because of the load, in µs; NaN unless `'known'`. */
+  readonly contributionUs: number
+  readonly interval: readonly [low: number, high: number]
+  /** Whether before had such rates only for moments: waiting grows further if the rate lasts. */
+  readonly isOfMoments: boolean
+}
+
+interface Window {
+  readonly rate: number
+  /** Mean response time over that of the same types of requests before, less 1. */
+  readonly excess: number
+}
+
+/**
+ * Learns from before how times depend on the rate of arrivals, and predicts those after, no further
+ * than the rates of before. Requests in flight would not do: a slower service has more. With
+ * `counts: 'weighted'`, requests count as often as they weigh, but in `contributionUs`, which is that of
+ * those recorded.
+ */
+export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
+  const [before, after] = [loadWindows(flows, BEFORE), loadWindows(flows, AFTER)]
+  if (Math.min(before.length, after.length) < MIN_WINDOWS) return untold('few')
+  const rates = before.map(({ rate }) => rate).sort((a, b) => a - b)
+  const isSeen = (but: number) => {
+    const [low, high] = [quantile(rates, but), quantile(rates, 1 - but)]
+    const within = after.filter(({ rate }) => rate >= low && rate <= high)
+    return within.length >= MIN_WITHIN * after.length
+  }
+  if (!isSeen(0)) return untold('unseen')
+  if (gainOf(before) < MIN_GAIN) return untold('independent')
+  const usualUs = usualOfAllTypesUs(flows)
+  const expected = (learned: readonly Window[]) => {
+    const predict = predictor(learned)
+    return usualUs * (mean(after, predict)! - mean(before, predict)!)
+  }
+  const random = randomSource(1)
+  const resampled = Float64Array.from({ length: RESAMPLES }, () =>
+    expected(before.map(() => before[Math.floor(random.next() * before.length)]!)),
+  ).sort()
+  return {
+    verdict: 'known',
+    isOfMoments: !isSeen(MOMENTS),
+    contributionUs: expected(before),
+    interval: [quantile(resampled, 0.025), quantile(resampled, 0.975)],
+  }
+}
+
+function untold(verdict: ExpectedAtLoad['verdict']): ExpectedAtLoad {
+  return { verdict, contributionUs: Number.NaN, interval: NO_INTERVAL, isOfMoments: false }
+}
+
+/** Returns the rate, and how long requests took, in stretches of time with as many requests each. */
+export function loadWindows(flows: FlowSet, period: Period): Window[] {
+  const { startUs } = flows
+  const size = Math.max(MIN_PER_WINDOW, Math.floor(flows.wholes(period) / WINDOWS))
+  const usual = usualOfTypes(flows)
+  const timeOf = cappedTimes(flows, period)
+  return rowsByStart(flows, period).flatMap((all) => {
+    const rows = all.filter((row) => !flows.isPart(row))
+    const windows: Window[] = []
+    for (let start = 0; start + size < rows.length; start += size) {
+      const spanUs = startUs[rows[start + size]!]! - startUs[rows[start]!]!
+      const own = rows.subarray(start, start + size)
+      const known = own.filter((row) => !Number.isNaN(usual(row)))
+      const taken = sum(known, (row) => flows.countOf(row) * timeOf(row))
+      const expected = sum(known, (row) => flows.countOf(row) * usual(row))
+      if (spanUs > 0 && expected > 0) {
+        const came = sum(own, (row) => flows.countOf(row))
+        windows.push({ rate: (came * 1e6) / spanUs, excess: taken / expected - 1 })
+      }
+    }
+    return windows
+  })
+}
+
+function usualOfTypes(flows: FlowSet): (request: number) => number {
+  const { names, typeOf } = rootTypes(flows)
+  const timeOf = cappedTimes(flows, BEFORE)
+  const sums = new Float64Array(names.length)
+  const counts = new Float64Array(names.length)
+  for (let request = 0; request < flows.count(BEFORE); request++) {
+    sums[typeOf[request]!]! += flows.countOf(request) * timeOf(request)
+    counts[typeOf[request]!]! += flows.countOf(request)
+  }
+  return (request) => sums[typeOf[request]!]! / counts[typeOf[request]!]!
+}
+
+/** Returns the time of all requests after if each took as long as its type before. */
+function usualOfAllTypesUs(flows: FlowSet): number {
+  const usual = usualOfTypes(flows)
+  const after = flows.requestsOf(AFTER).filter((request) => !flows.isPart(request))
+  const takenUs = sum(after, (request) => flows.countOf(request) * usual(request))
+  return (takenUs * flows.wholes(AFTER)) / (flows.countedIn(AFTER) || 1)
+}
+
+export function predictor(learned: readonly Window[]): (window: Window) => number {
+  const sorted = learned.toSorted((a, b) => a.rate - b.rate)
+  const rates = sorted.map(({ rate }) => rate)
+  const fitted = isotonicRegression(
+    rates,
+    sorted.map(({ excess }) => excess),
+  )
+  return ({ rate }) => fitted[Math.max(0, bisectRight(rates, rate) - 1)]!
+}
+
+/** Returns the share by which the rate improves predictions for stretches of time that it was not learned from. */
+function gainOf(windows: readonly Window[]): number {
+  let [byRate, byMean] = [0, 0]
+  for (let fold = 0; fold < FOLDS; fold++) {
+    const isHeld = (_: Window, i: number) => Math.floor((FOLDS * i) / windows.length) === fold
+    const learned = windows.filter((window, i) => !isHeld(window, i))
+    const predict = predictor(learned)
+    const usual = mean(learned, ({ excess }) => excess)!
+    for (const window of windows.filter(isHeld)) {
+      byRate += (window.excess - predict(window)) ** 2
+      byMean += (window.excess - usual) ** 2
+    }
+  }
+  return byMean === 0 ? 0 : 1 - byRate / byMean
 }

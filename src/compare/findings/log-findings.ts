@@ -35,7 +35,7 @@ export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeCh
         difference > 0 && ERRORS.has(flows.logs?.statements[statement]?.level ?? ''),
     )
     const weight = isError ? ERROR_WEIGHT : OTHER_WEIGHT
-    const usual = forms.usual.filter((request) => flows.period[request] === BEFORE)
+    const usual = flows.within(BEFORE, forms.usual)
     return {
       ...NO_EVIDENCE,
       kind: 'structure',
@@ -48,7 +48,6 @@ export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeCh
       contributionUs: price.contributionUs,
       weightUs: Math.max(Math.abs(price.contributionUs), requests * weight * usualUs),
       eachInterval: price.eachInterval,
-      probabilitySlower: Number.NaN,
       services: [service],
       calls: own.map(findingCall),
       depth: Math.max(...own.map(({ depth }) => depth)),

@@ -11,7 +11,7 @@ import {
   operationAt,
   type ShapeVisits,
 } from '../../calls/visits.ts'
-import { addAt } from '../../core/entries.ts'
+import { addAt, addTo } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import type { Operation } from '../../flows/node-labels.ts'
@@ -148,7 +148,7 @@ export class Prices {
       this.#touched = new Set()
       unsureUs.push(this.#takeCalls(draft, call))
       const addedUs = this.#recompute()
-      for (const [request, us] of addedUs) all.set(request, (all.get(request) ?? 0) + us)
+      for (const [request, us] of addedUs) addTo(all, request, us)
       priced.set(
         call,
         sum(addedUs, ([one, us]) => us * this.#counts(one)),
@@ -494,7 +494,7 @@ export class Prices {
     const { forms, requests, calls } = draft
     if (forms === undefined) return
     const { contributionUs } = priceOf(this.#flows, forms, requests, { timesUs: this.#leftUs })
-    const after = forms.now.filter((one) => this.#flows.period[one] === AFTER)
+    const after = this.#flows.within(AFTER, forms.now)
     const own = forms.isWhole ? undefined : new Set(after)
     const addedUs = atMost(contributionUs, this.#changeLeft(after, own))
     const eachUs = addedUs / sum(after, (one) => this.#counts(one)) || 0

@@ -23,8 +23,7 @@ import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import { deadlineOf } from './error-findings.ts'
-import type { Deadline, RestOfRequests } from './evidence.ts'
-import { type Draft, NO_EVIDENCE } from './finding.ts'
+import { type Draft, NO_EVIDENCE, type RestOfRequests } from './finding.ts'
 import { byRequestsAfter, categoriesOf, requestsOf, surest } from './names.ts'
 import type { Prices } from './prices.ts'
 import { requestsAfter } from './segment-findings.ts'
@@ -164,36 +163,28 @@ function segmentLeft(draft: Draft, steps: StepChanges, { drafts, prices }: Told)
   const sureness = surenessOf(left, steps, { ...draft, eachInterval })
   if (sureness === null) return []
   const place = left.isAll ? commonStep(steps.times, new Set(requests), changeUs) : null
-  const deadline = left.isAll ? deadlineOf(flows, requests) : null
-  const rest: RestOfRequests = {
-    eachUs,
-    allUs: changeUs / count,
-    isAll: left.isAll,
-    place: placeOfRest(flows, requests, place),
-    deadline,
+  const told = { isAll: left.isAll, eachUs, allUs: changeUs / count }
+  const { rest, services } = restOf(flows, told, { place, requests, after: requests })
+  const evidence = { of: 'segment', left: rest } as const
+  return [{ ...draft, evidence, contributionUs: left.us, ...sureness, ...services }]
+}
+
+/** Tells where most of the rest is: in the step with most of the requests' excess time, or in a call that is given up. */
+function restOf(
+  flows: FlowSet,
+  told: Pick<RestOfRequests, 'isAll' | 'eachUs' | 'allUs'>,
+  of: { place: Place | null; requests: readonly number[]; after: readonly number[] },
+): { readonly rest: RestOfRequests; readonly services: Partial<Draft> } {
+  const deadline = told.isAll ? deadlineOf(flows, of.after) : null
+  if (of.place === null) {
+    const services = deadline === null ? {} : { services: deadline.services }
+    return { rest: { ...told, place: null, deadline }, services }
   }
-  return [
-    {
-      ...draft,
-      evidence: { of: 'segment', left: rest },
-      contributionUs: left.us,
-      ...sureness,
-      ...servicesOf(place, deadline),
-    },
-  ]
-}
-
-/** Names the step with most of the requests' excess time. */
-function placeOfRest(flows: FlowSet, requests: readonly number[], place: Place | null) {
-  if (place === null) return null
-  const { name } = namePlace(flows, place, new Set(requests))
-  return { name, look: printable(place.service) }
-}
-
-function servicesOf(place: Place | null, deadline: Deadline | null): Partial<Draft> {
-  if (deadline !== null) return { services: deadline.services }
-  if (place === null) return {}
-  return { services: [place.service, ...(place.caller === null ? [] : [place.caller])] }
+  const { service, caller } = of.place
+  const { name } = namePlace(flows, of.place, new Set(of.requests))
+  const services = deadline?.services ?? (caller === null ? [service] : [service, caller])
+  const place = { name, look: printable(service) }
+  return { rest: { ...told, place, deadline }, services: { services } }
 }
 
 function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft[] {
@@ -204,7 +195,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
     if (kind !== 'request' || !changed) return []
     const changedOnes = operations.filter((one) => one.changed)
     const all = changedStrata(times, step).flatMap((one) => [...one.after.recorded.requests])
-    const after = requests.filter((request) => flows.period[request] === AFTER)
+    const after = flows.within(AFTER, requests)
     const concerned = countByPeriod(flows, requests)
     const each = concerned[AFTER] / after.length
     const left = leftIn(
@@ -219,17 +210,11 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
     const sureness = surenessOf(left, changes, of)
     if (sureness === null) return []
     const slower = shiftUs > 0
-    const told = drafts.flatMap((draft) => draft.steps)
-    const others = times.filter((one) => !told.some((own) => isOfOneStep(own, one)))
+    const known = drafts.flatMap((draft) => draft.steps)
+    const others = times.filter((one) => !known.some((own) => isOfOneStep(own, one)))
     const place = commonStep(others, new Set(all), left.us)
-    const deadline = left.isAll ? deadlineOf(flows, after) : null
-    const rest: RestOfRequests = {
-      eachUs,
-      allUs: shiftUs,
-      isAll: left.isAll,
-      place: placeOfRest(flows, all, place),
-      deadline,
-    }
+    const told = { isAll: left.isAll, eachUs, allUs: shiftUs }
+    const { rest, services } = restOf(flows, told, { place, requests: all, after })
     return {
       ...NO_EVIDENCE,
       kind: 'unattributed',
@@ -242,7 +227,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
       contributionUs: left.us,
       ...sureness,
       probabilitySlower: step.probabilitySlower,
-      ...servicesOf(place, deadline),
+      ...services,
       steps: [findingStep(step)],
     }
   })
@@ -314,8 +299,8 @@ const shiftsOfSameMix = remembered((flows: FlowSet): Shifts => {
     const isOfBoth = factor > 0 && factor < Number.POSITIVE_INFINITY
     return isOfBoth ? flows.countOf(request) * (flows.period[request] === BEFORE ? 1 : factor) : 0
   }
-  const samples = [BEFORE, AFTER].map((period) => {
-    const own = wholes.filter((one) => flows.period[one] === period && weightOf(one) > 0)
+  const samples = ([BEFORE, AFTER] as const).map((period) => {
+    const own = flows.within(period, wholes).filter((one) => weightOf(one) > 0)
     return [
       Float64Array.from(own, (one) => flows.responseTimeUs[one]!),
       Float64Array.from(own, weightOf),

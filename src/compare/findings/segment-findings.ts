@@ -254,8 +254,7 @@ export function segmentDraft(segment: Segment, categories: Categories): Draft {
     requests: concerned[AFTER],
     concerned,
     contributionUs: isTime ? inside.change * inside.after * segment.waitedFor : 0,
-    eachInterval: isTime ? eachIntervalOf(segment, flows) : [Number.NaN, Number.NaN],
-    probabilitySlower: Number.NaN,
+    ...(isTime && { eachInterval: eachIntervalOf(segment, flows) }),
     services: [service, ...(caller === null ? [] : [caller])],
     steps: [
       {

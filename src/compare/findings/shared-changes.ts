@@ -1,8 +1,8 @@
 // Runs once a request of a service: the loops index with `!`.
-import { greatest, group, median, rollup, sum } from 'd3-array'
+import { greatest, group, median, sum } from 'd3-array'
 import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { allVisits } from '../../calls/visits.ts'
-import { at } from '../../core/entries.ts'
+import { at, countBy } from '../../core/entries.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
@@ -31,10 +31,15 @@ import { countByPeriod, errorChangeOf } from '../steps/compare-errors.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { changeOfStep, excessOf, type StepChanges } from '../steps/step-changes.ts'
 import { partOfStratum, type StepSample, type StepStratum } from '../steps/step-strata.ts'
-import { type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
-import type { ConditionEvidence } from './evidence.ts'
-import { type Compared, type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
-import { rateSize } from './finding-size.ts'
+import { plainStep, type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
+import {
+  type Compared,
+  type ConditionEvidence,
+  type Draft,
+  type FindingStep,
+  NO_EVIDENCE,
+  rateSize,
+} from './finding.ts'
 import { categoriesOf, surest } from './names.ts'
 import { ALL_OF_IT, NEARLY_ALL, requestsAfter } from './segment-findings.ts'
 
@@ -170,28 +175,16 @@ function headOf(
       readonly rows: readonly number[]
     },
 ): Draft {
-  const { flows } = categories
   const largest = greatest(covered, (one) => Math.abs(one.contributionUs))
   const { kind, direction, inTime } = largest as Draft
-  const concerned = countByPeriod(flows, new Set(rows))
-  const contributionUs = sum(covered, (one) => one.contributionUs)
+  const us = sum(covered, (one) => one.contributionUs)
   const widths = covered.map(({ eachInterval: [low, high], requests }) => requests * (high - low))
-  const eachUs = contributionUs / concerned[AFTER]
-  const widthUs = Math.hypot(...widths) / 2 / concerned[AFTER]
   return {
     ...NO_EVIDENCE,
     kind,
     ...told,
     direction,
-    categories: categoriesOf(
-      categories,
-      rows.filter((request) => flows.period[request] === AFTER),
-    ),
-    requests: concerned[AFTER],
-    concerned,
-    contributionUs,
-    eachInterval: [eachUs - widthUs, eachUs + widthUs],
-    probabilitySlower: Number.NaN,
+    ...changeOfRows(categories, rows, { us, widthUs: Math.hypot(...widths) / 2 }),
     services: [...new Set(covered.flatMap(({ services }) => services))],
     steps: covered.flatMap((draft) => draft.steps),
     calls: covered.flatMap((draft) => draft.calls),
@@ -199,6 +192,24 @@ function headOf(
     ...(inTime && { inTime }),
     ...surest(covered),
   }
+}
+
+/** Returns what a change of some requests of both periods (`rows`) adds to each, in µs. */
+function changeOfRows(
+  categories: Categories,
+  rows: Iterable<number>,
+  { us, widthUs }: { readonly us: number; readonly widthUs: number },
+) {
+  const { flows } = categories
+  const concerned = countByPeriod(flows, new Set(rows))
+  const [eachUs, eachWidthUs] = [us / concerned[AFTER], widthUs / concerned[AFTER]]
+  return {
+    categories: categoriesOf(categories, flows.within(AFTER, rows)),
+    requests: concerned[AFTER],
+    concerned,
+    contributionUs: us,
+    eachInterval: [eachUs - eachWidthUs, eachUs + eachWidthUs],
+  } satisfies Partial<Draft>
 }
 
 /** Fewest services that change under the same condition and count as one change. */
@@ -246,15 +257,6 @@ export function withSharedConditions(drafts: readonly Draft[], sources: Sources)
   return [...places, ...heads, ...drafts]
 }
 
-/** Counts the requests with each code. */
-function countsBy(codes: ArrayLike<number>, some: Iterable<number>): Map<number, number> {
-  return rollup(
-    some,
-    ({ length }) => length,
-    (one) => at(codes, one),
-  )
-}
-
 /**
  * Whether it changed in some requests of a kind only, while others of that kind did not: the mark of a kind is no
  * cause.
@@ -267,11 +269,9 @@ function isOfSome({ kind, segment, steps, covers }: Draft, flows: FlowSet): bool
   const isOfOthers = ({ op, attribute }: Condition) => /call/.test(op) || isOfPlace(attribute)
   if (conditions.length === 0 || conditions.some(isOfOthers)) return false
   const { typeOf } = rootTypes(flows)
-  const inside = countsBy(typeOf, requestsAfter(segment, flows))
-  const all = countsBy(
-    typeOf,
-    [...flows.period.keys()].filter((one) => flows.period[one] === AFTER),
-  )
+  const ofType = (request: number) => at(typeOf, request)
+  const inside = countBy(requestsAfter(segment, flows), ofType)
+  const all = countBy(flows.requestsOf(AFTER), ofType)
   const ofWholeTypes = sum(inside, ([type, count]) =>
     count >= NEARLY_ALL * (all.get(type) ?? 0) ? count : 0,
   )
@@ -339,17 +339,15 @@ export function placesOfNearlyAll(
 ): PlaceName[] {
   const { flows } = sources.steps
   const known = new Set(
-    [...flows.period.keys()].filter(
-      (one) =>
-        flows.period[one] === AFTER &&
-        visitsOf(flows).get(at(flows.shapeOf, one))?.get(service) === 1,
-    ),
+    flows
+      .requestsOf(AFTER)
+      .filter((one) => visitsOf(flows).get(at(flows.shapeOf, one))?.get(service) === 1),
   )
   const own = some.filter((one) => known.has(one))
   return placeColumns(service, sources.columns).flatMap(({ attribute, codes, values }) => {
     if (codes === undefined) return []
-    const all = countsBy(codes, known)
-    return [...countsBy(codes, own)].flatMap(([code, count]) => {
+    const all = countBy(known, (one) => at(codes, one))
+    return [...countBy(own, (one) => at(codes, one))].flatMap(([code, count]) => {
       const value = values[code]
       const isAll = code >= FIRST_VALUE && count >= ALL_OF_IT * own.length
       if (!isAll || value === undefined) return []
@@ -429,9 +427,7 @@ function mostFail(own: readonly Draft[], place: PlaceName, sources: Sources): bo
   const { errors, flows, steps } = sources.steps
   const failing = servicesOf(own)
   const counts = [...new Set(steps.map(({ service }) => service))].map((service) => {
-    const there = requestsThere(service, place, sources).filter(
-      (row) => flows.period[row] === AFTER,
-    )
+    const there = flows.within(AFTER, requestsThere(service, place, sources))
     const changes = errors.filter((one) => one.service === service)
     const failed = there.filter((row) => changes.some((change) => change.failing.has(row)))
     return { isOwn: failing.has(service), failed: failed.length, all: there.length }
@@ -540,10 +536,6 @@ function changeOf(
   }
 }
 
-function plainStep({ kind, service, caller, part }: Step): Step {
-  return { kind, service, caller, ...(part && { part }) }
-}
-
 /** Returns the times of a step; where its work is reported in parts, the times of all parts. */
 export function strataOfPlace(
   { times, ownTimes }: StepChanges,
@@ -560,8 +552,6 @@ export function endOf(places: readonly PlaceEnd[], { kind }: Step): PlaceEnd | u
 
 function placeDraft(change: PlaceChange, sources: Sources): Draft {
   const { places, services, steps, factor, p, q } = change
-  const { categories } = sources
-  const { flows } = categories
   const [{ attribute, value }] = places as readonly [PlaceEnd]
   const told = steps.map((step) => {
     const place = endOf(places, step) as PlaceEnd
@@ -574,13 +564,8 @@ function placeDraft(change: PlaceChange, sources: Sources): Draft {
     return { step, change, requests }
   })
   const rows = new Set(told.flatMap(({ requests }) => requests))
-  const after = [...rows].filter((request) => flows.period[request] === AFTER)
-  const concerned = countByPeriod(flows, rows)
-  const contributionUs = sum(told, ({ change }) => change.us)
+  const us = sum(told, ({ change }) => change.us)
   const errorUs = Math.hypot(...told.map(({ change }) => change.errorUs))
-  const [eachUs, widthUs] = [contributionUs, normalQuantile(0.975) * errorUs].map(
-    (us) => us / concerned[AFTER],
-  ) as [number, number]
   return {
     ...NO_EVIDENCE,
     kind: 'latency',
@@ -595,12 +580,7 @@ function placeDraft(change: PlaceChange, sources: Sources): Draft {
     key: JSON.stringify(['place', attribute, value, factor > 1]),
     place: { attribute, value },
     places,
-    categories: categoriesOf(categories, after),
-    requests: concerned[AFTER],
-    concerned,
-    contributionUs,
-    eachInterval: [eachUs - widthUs, eachUs + widthUs],
-    probabilitySlower: Number.NaN,
+    ...changeOfRows(sources.categories, rows, { us, widthUs: normalQuantile(0.975) * errorUs }),
     services,
     steps: told.map(({ step, change }) => ({
       ...step,

@@ -12,9 +12,9 @@ const MAX_EXAMPLES = 3
 
 /** Returns the first requests of each period among some, to look at. */
 export function firstExemplars(flows: FlowSet, requests: readonly number[]) {
-  const [before, after] = [BEFORE, AFTER].map((period) =>
-    requests
-      .filter((request) => flows.period[request] === period)
+  const [before, after] = ([BEFORE, AFTER] as const).map((period) =>
+    flows
+      .within(period, requests)
       .slice(0, MAX_EXAMPLES)
       .map((request) => flows.ids[request] as string),
   ) as [string[], string[]]

@@ -1,5 +1,5 @@
 // Runs once a request: the loops index with `!`.
-import { greatest, group, least, max, median, range, rollup, sort, sum } from 'd3-array'
+import { greatest, group, least, max, median, rollup, sort, sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
@@ -21,8 +21,7 @@ import { stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
 import type { FindingSources } from './draft-findings.ts'
 import { deadlineOf } from './error-findings.ts'
-import type { Deadline } from './evidence.ts'
-import type { Draft } from './finding.ts'
+import type { Deadline, Draft } from './finding.ts'
 import { placeTitle } from './names.ts'
 import { placesOfNearlyAll } from './shared-changes.ts'
 import { commonStep, isTold, namePlace, type Place } from './step-findings.ts'
@@ -345,7 +344,7 @@ function overUsual(
 /** Returns response times before by type, ascending. */
 const usualTimes = remembered((flows: FlowSet) =>
   rollup(
-    range(flows.count(BEFORE)),
+    flows.requestsOf(BEFORE),
     (own) => Float64Array.from(own, (request) => flows.responseTimeUs[request]!).sort(),
     (request) => rootTypes(flows).typeOf[request]!,
   ),

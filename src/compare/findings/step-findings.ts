@@ -10,10 +10,15 @@ import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
-import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
+import { plainStep, type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
-import type { StepScope, StepsEvidence } from './evidence.ts'
-import { type Draft, type FindingStep, NO_EVIDENCE } from './finding.ts'
+import {
+  type Draft,
+  type FindingStep,
+  NO_EVIDENCE,
+  type StepScope,
+  type StepsEvidence,
+} from './finding.ts'
 import { changedMost, isMessage, mainOperation, placeTitle, surest } from './names.ts'
 
 type Direction = Draft['direction']
@@ -68,7 +73,7 @@ export function changeOfSteps(flows: FlowSet, steps: StepsEvidence['steps']) {
 }
 
 function recordedAfter(flows: FlowSet, requests: readonly number[]): number {
-  return Math.max(1, requests.filter((one) => flows.period[one] === AFTER).length)
+  return Math.max(1, flows.within(AFTER, requests).length)
 }
 
 function totalOf(steps: readonly StepChange[]): number {
@@ -154,17 +159,9 @@ function isWithin(step: StepChange, scope: StepScope): boolean {
 }
 
 export function findingStep(step: StepChange): FindingStep {
-  const { kind, service, caller, part, shiftUs, minority } = step
+  const { shiftUs, minority } = step
   const share = minority === null ? {} : { share: minority.share }
-  return {
-    kind,
-    service,
-    caller,
-    ...(part && { part }),
-    operation: mainOperation(step),
-    shiftUs,
-    ...share,
-  }
+  return { ...plainStep(step), operation: mainOperation(step), shiftUs, ...share }
 }
 
 function servicesToLookAt(flows: FlowSet, { scope, steps }: StepsEvidence): string[] {

@@ -1,5 +1,5 @@
-import { rollup, sum } from 'd3-array'
-import { at } from '../../core/entries.ts'
+import { sum } from 'd3-array'
+import { addTo, at, countBy, getOrInsert } from '../../core/entries.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
@@ -16,8 +16,15 @@ import type { MovedRequests, StructuralMutations } from '../mutations/find-struc
 import { labelDifference, orderDifference } from '../precursors/match-precursors.ts'
 import { movedRequests } from '../precursors/moves.ts'
 import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
-import type { AnsweredCall, MoveGroup, SameSteps, StructureChange } from './evidence.ts'
-import { type Draft, NO_EVIDENCE } from './finding.ts'
+import {
+  type AnsweredCall,
+  type Draft,
+  type MoveGroup,
+  NO_EVIDENCE,
+  NO_INTERVAL,
+  type SameSteps,
+  type StructureChange,
+} from './finding.ts'
 import { byRequestsAfter, requestsOf } from './names.ts'
 
 export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[] {
@@ -77,10 +84,7 @@ function costOfMoves(
   }, 0)
   const width = normalQuantile(0.975) * errorOfEach(categories, moves)
   const eachUs = contributionUs / requests
-  const eachInterval =
-    centre === 'mean'
-      ? ([eachUs - width, eachUs + width] as const)
-      : ([Number.NaN, Number.NaN] as const)
+  const eachInterval = centre === 'mean' ? ([eachUs - width, eachUs + width] as const) : NO_INTERVAL
   return { requests, contributionUs, eachInterval }
 }
 
@@ -89,19 +93,17 @@ function errorOfEach(categories: Categories, moves: readonly MovedRequests[]): n
   const all = moves.reduce((sum, { requests }) => sum + requests, 0)
   const weights = new Map<number, number>()
   for (const { from, to, requests } of moves) {
-    weights.set(to, (weights.get(to) ?? 0) + requests / all)
-    weights.set(from, (weights.get(from) ?? 0) - requests / all)
+    addTo(weights, to, requests / all)
+    addTo(weights, from, -requests / all)
   }
-  const squares = [...weights].map(([category, weight]) => {
+  const squares = sum(weights, ([category, weight]) => {
     const period = categories.count(category, AFTER) > 0 ? AFTER : BEFORE
     const { variance } = categories.responseTimeMoments(category, period)
-    const count = worthOf(
-      categories.members(category, period),
-      categories.weights(category, period),
-    )
+    const weights = categories.weights(category, period)
+    const count = worthOf(categories.members(category, period), weights)
     return weight === 0 ? 0 : (weight ** 2 * variance) / count
   })
-  return Math.sqrt(squares.reduce((sum, square) => sum + square, 0))
+  return Math.sqrt(squares)
 }
 
 /** Returns what requests do otherwise with the same steps; `null` where steps themselves differ. */
@@ -109,8 +111,8 @@ function sameStepsOtherwise(categories: Categories, { from, to }: MovedRequests)
   if (from === to) return null
   const [before, after] = [recordedForm(categories, from), recordedForm(categories, to)]
   const [timesBefore, timesAfter] = [timesOf(categories, from), timesOf(categories, to)]
-  const isSame = timesBefore.size === timesAfter.size && labelsIn(timesBefore, timesAfter)
-  if (!isSame) return null
+  const areSame = [...timesBefore.keys()].every((label) => timesAfter.has(label))
+  if (timesBefore.size !== timesAfter.size || !areSame) return null
   const repeated = Array.from(after.preorder).find((node) => {
     const label = after.labels[node] as string
     return timesBefore.get(label) !== timesAfter.get(label)
@@ -137,14 +139,10 @@ function timesOf(categories: Categories, category: number): ReadonlyMap<string, 
   const forms = recordedForms(categories, category)
   const all = sum(forms, ({ requests }) => requests)
   for (const { labels, requests } of forms) {
-    for (const label of labels) times.set(label, (times.get(label) ?? 0) + requests)
+    for (const label of labels) addTo(times, label, requests)
   }
   for (const [label, requests] of times) times.set(label, requests / all)
   return times
-}
-
-function labelsIn(some: ReadonlyMap<string, number>, all: ReadonlyMap<string, number>): boolean {
-  return [...some.keys()].every((label) => all.has(label))
 }
 
 /** Returns the significant changes of time in the calls answered just before the flows part. */
@@ -201,11 +199,7 @@ const formsOf = remembered((categories: Categories) => {
   const texts = Array.from({ length: known.size }, (_, code) => kind(known.get(code)))
   const order = labelOrder(texts)
   return memoized((category: number): readonly SharedForm[] => {
-    const counts = rollup(
-      membersOf(category),
-      ({ length }) => length,
-      (one) => at(shapeOf, one),
-    )
+    const counts = countBy(membersOf(category), (one) => at(shapeOf, one))
     return Array.from(counts, ([shape, requests]) => {
       const codes = shapes.labels(shape)
       let preorder: Uint32Array | undefined
@@ -297,9 +291,7 @@ function tallyChanges(
       const name = nameOf(change)
       if (seen.has(name)) continue
       seen.add(name)
-      const known = tally.get(name) ?? { name, change, requests: 0 }
-      known.requests += move.requests
-      tally.set(name, known)
+      getOrInsert(tally, name, () => ({ name, change, requests: 0 })).requests += move.requests
     }
   }
   return [...tally.values()].sort((a, b) => b.requests - a.requests)
@@ -418,8 +410,8 @@ function changedServices(categories: Categories, moves: readonly MovedRequests[]
   for (const { from, to, requests } of moves) {
     const [before, after] = [placesOf(categories, from), placesOf(categories, to)]
     all += requests
-    for (const name of after) if (!before.has(name)) add(gained, name, requests)
-    for (const name of before) if (!after.has(name)) add(lost, name, requests)
+    for (const name of after) if (!before.has(name)) addTo(gained, name, requests)
+    for (const name of before) if (!after.has(name)) addTo(lost, name, requests)
   }
   const most = (tally: ReadonlyMap<string, number>) =>
     [...tally].flatMap(([name, requests]) => (requests >= MIN_SHARE_IN_COMMON * all ? [name] : []))
@@ -430,8 +422,4 @@ function placesOf(categories: Categories, category: number): Set<string> {
   const form = recordedForm(categories, category)
   const places = Array.from(form.preorder, (node) => place(form.node(node)))
   return new Set(places.filter((name) => name !== ''))
-}
-
-function add(tally: Map<string, number>, name: string, requests: number): void {
-  tally.set(name, (tally.get(name) ?? 0) + requests)
 }

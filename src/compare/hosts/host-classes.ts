@@ -1,6 +1,6 @@
 // Hundreds of hosts are half a million pairs: the loops index with `!`.
 import { ascending, group, sum } from 'd3-array'
-import { getOrInsert } from '../../core/entries.ts'
+import { divided, getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError, requireStage, show } from '../../core/errors.ts'
 import { defineOptions, level, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
@@ -451,9 +451,7 @@ class SampleCollector {
 export function groupHosts(pairs: HostPairs): number[][] {
   const isCompared = (host: number) =>
     pairs.hosts.some((_, other) => other !== host && pairs.pair(host, other).tests > 0)
-  const [compared = [], others = []] = [true, false].map((wanted) =>
-    [...pairs.hosts.keys()].filter((host) => isCompared(host) === wanted),
-  )
+  const [compared, others] = divided(pairs.hosts.keys(), isCompared)
   const groups = mergeAlike(compared, pairs)
   for (const host of others) {
     const [largest] = groups

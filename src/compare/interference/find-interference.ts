@@ -1,5 +1,7 @@
 // Runs once a visit, and once a call and group of others: the loops index with `!`.
+
 import { max, mean, sum } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { requireArgument } from '../../core/errors.ts'
 import { TIME } from '../../core/quantity.ts'
 import { memoized } from '../../core/remembered.ts'
@@ -16,21 +18,19 @@ import { BLOCKS } from '../steps/time-blocks.ts'
 import {
   type Activity,
   activitiesOf,
-  groupsUnderWay,
-  type Shared,
-  type Stretches,
-} from './activity.ts'
-import {
   callsOf,
   chooseRequests,
   type Division,
   groupsOf,
+  groupsUnderWay,
   Interference,
   MIN_MET,
   MIN_SLOW,
   NO_INTERFERENCE,
   type Others,
+  type Shared,
   type StepCalls,
+  type Stretches,
   strataOf,
   type TimeWindow,
   type ToldStep,
@@ -302,8 +302,7 @@ function shareOfOthers(
 function levelsOf(kinds: readonly number[], values: readonly number[]): number[] {
   const sums = new Map<number, { sum: number; count: number }>()
   kinds.forEach((kind, i) => {
-    const known = sums.get(kind) ?? { sum: 0, count: 0 }
-    sums.set(kind, known)
+    const known = getOrInsert(sums, kind, () => ({ sum: 0, count: 0 }))
     known.sum += values[i]!
     known.count++
   })

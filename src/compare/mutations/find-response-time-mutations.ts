@@ -86,7 +86,7 @@ export interface FamilyTest extends SampleComparison {
 }
 
 /** One edge class of a category, compared between the periods. */
-export interface EdgeComparison {
+export interface EdgeComparison extends Verdict {
   readonly edge: EdgeClass
   readonly number: number
   /** On the critical path in at least half of the requests of either period. */
@@ -96,10 +96,6 @@ export interface EdgeComparison {
   readonly beforeSdUs: number
   readonly afterSdUs: number
   readonly test: FamilyTest
-  /** Whether its latencies surely differ, by enough to matter: what tables, texts and pictures mark. */
-  readonly changed: boolean
-  /** Why they do not count as changed; `null` if they do. */
-  readonly why: Unchanged | null
 }
 
 /** Share of the mean response time from which on a change of an edge matters. */
@@ -213,8 +209,7 @@ export class ResponseTimeMutations extends Stage {
       const isLarge = shiftUs > 0 && shiftUs >= largeUs
       const { testable, q: corrected } = edge.test
       const q = isSure(edge.test, this.options.alpha) ? corrected : testable ? 1 : Number.NaN
-      const why = whyUnchanged(q, this.options, () => [!isLarge && 'too small'])
-      return { ...edge, changed: why === null, why }
+      return { ...edge, ...verdictOf(q, this.options, () => [!isLarge && 'too small']) }
     })
   }
 
@@ -377,15 +372,23 @@ export type Unchanged =
   | 'not borne out'
   | 'lost spans'
 
-/** Returns why a difference is no change, by its corrected p and then by what else speaks against it; `null` if it is. */
-export function whyUnchanged(
+/** Whether a difference counts as a change. */
+export interface Verdict {
+  /** Whether it is significant, and large enough to matter: what tables, texts and pictures mark. */
+  readonly changed: boolean
+  /** Why it does not count as changed; `null` if it does. */
+  readonly why: Unchanged | null
+}
+
+/** Judges a difference by its corrected p, and then by what else speaks against it. */
+export function verdictOf(
   q: number,
   { alpha }: { readonly alpha: number },
-  against: () => readonly (Unchanged | false)[] = () => [],
-): Unchanged | null {
-  if (Number.isNaN(q)) return 'not tested'
-  if (!(q < alpha)) return 'may be chance'
-  return against().find((one) => one !== false) ?? null
+  against: () => readonly (Unchanged | false)[],
+): Verdict {
+  const unsure = Number.isNaN(q) ? 'not tested' : q < alpha ? null : 'may be chance'
+  const why = unsure ?? against().find((one) => one !== false) ?? null
+  return { changed: why === null, why }
 }
 
 /** Size of a difference, whatever its p. */

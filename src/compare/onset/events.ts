@@ -1,5 +1,7 @@
 // Runs once a span: the loops index with `!`.
+
 import { group } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { custom, defineOptions } from '../../core/options.ts'
 import { listed, MAX_NAMED, printable } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
@@ -161,8 +163,7 @@ function sightingsOf(flows: FlowSet, order: Uint32Array): Sighting[] {
     const traces = flows.tracesOf(request)
     if (traces?.kind !== 'spans') continue
     const { spans, services, versionNames, hosts } = traces
-    const ofTraces = known.get(traces) ?? []
-    known.set(traces, ofTraces)
+    const ofTraces = getOrInsert(known, traces, () => [])
     const timeUs = flows.arrivalUs(request)
     for (let at = spanOffsets[request]!; at < spanOffsets[request + 1]!; at++) {
       const row = spanRows[at]!
@@ -198,8 +199,7 @@ function sightingsOf(flows: FlowSet, order: Uint32Array): Sighting[] {
       const text = JSON.stringify([kind, service, name])
       const missed = whole === undefined ? 0 : whole.requests - Number(whole.last === request)
       const first = { firstUs: timeUs, lastUs: timeUs, requests: 0, last: -1, missed, until: 0 }
-      const sighting = all.get(text) ?? { kind, service, name, ...first }
-      all.set(text, sighting)
+      const sighting = getOrInsert(all, text, () => ({ kind, service, name, ...first }))
       whole ??= sighting
       return sighting
     })

@@ -1,8 +1,8 @@
 // Runs once a call: the loops index with `!`.
-import { greatest, max, median, rollup, sum } from 'd3-array'
+import { greatest, max, median, sum } from 'd3-array'
 import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { allVisits } from '../../calls/visits.ts'
-import { at, getOrInsert } from '../../core/entries.ts'
+import { at, countBy, getOrInsert } from '../../core/entries.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
@@ -18,10 +18,9 @@ import {
 } from '../segments/request-columns.ts'
 import type { Coded } from '../segments/segment-words.ts'
 import { measureSides } from '../segments/test-segment.ts'
-import { type PartOfAfter, testPartsOfAfter } from '../steps/between-runs.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep, type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
-import { timeBlocks } from '../steps/time-blocks.ts'
+import { type PartOfAfter, testPartsOfAfter, timeBlocks } from '../steps/time-blocks.ts'
 
 /** Place where spans run, from their resource attributes: one host, zone or version. */
 export interface PlaceName {
@@ -103,11 +102,7 @@ export const visitsOf = remembered(
     new Map(
       Array.from(allVisits(flows), ([shape, { visits }]) => [
         shape,
-        rollup(
-          visits,
-          ({ length }) => length,
-          ({ service }) => service,
-        ),
+        countBy<{ readonly service: string }, string | null>(visits, ({ service }) => service),
       ]),
     ),
 )

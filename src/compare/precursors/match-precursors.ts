@@ -1,5 +1,5 @@
 import { group } from 'd3-array'
-import { at, getOrInsert } from '../../core/entries.ts'
+import { addTo, at, getOrInsert } from '../../core/entries.ts'
 import { requireFields, requireStage } from '../../core/errors.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import { defineOptions, flag, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
@@ -279,7 +279,7 @@ export function labelDifference(before: LabeledNodes, after: LabeledNodes): Labe
   const count = ({ preorder, labels }: LabeledNodes, step: number) => {
     for (const node of preorder) {
       const label = labels[node] as string
-      counts.set(label, (counts.get(label) ?? 0) + step)
+      addTo(counts, label, step)
     }
   }
   count(after, 1)

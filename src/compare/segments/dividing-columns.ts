@@ -1,9 +1,9 @@
 // Runs once a request and column: the loops index with `!`.
-import { rollup } from 'd3-array'
-import { allVisits, SEVERAL } from '../../calls/visits.ts'
-import { getOrInsert } from '../../core/entries.ts'
+import { sum } from 'd3-array'
+import { allVisits, requestsOfShapes, SEVERAL } from '../../calls/visits.ts'
+import { addTo, countBy, getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
-import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
 import { lostSome } from '../steps/lost-spans.ts'
@@ -52,24 +52,20 @@ export class DividingColumns {
     this.#read = read
     this.#measure = flows.quantity.name
     this.#called = calledColumns(flows).filter(({ attribute }) => !changed.has(attribute))
-    const requests = requestsOfShapes(flows)
     for (const [shape, { visits }] of allVisits(flows)) {
+      const requests = sum(requestsOfShapes(flows).get(shape) ?? [])
       const calledBy = (service: string, caller: string) => {
         const known = getOrInsert(this.#callers, service, () => new Map<string, number>())
-        known.set(caller, (known.get(caller) ?? 0) + requests[shape]!)
+        addTo(known, caller, requests)
       }
       for (const { service, caller, calls } of visits) {
         if (caller !== null) calledBy(service, caller.service)
         for (const call of calls) if (call.called.length === 0) calledBy(call.service, service)
       }
-      for (const [service, own] of rollup(
-        visits,
-        ({ length }) => length,
-        (one) => one.service,
-      )) {
+      for (const [service, own] of countBy(visits, (one) => one.service)) {
         const counts = getOrInsert(this.#visits, service, (): [number, number] => [0, 0])
-        counts[0] += own * requests[shape]!
-        counts[1] += requests[shape]!
+        counts[0] += own * requests
+        counts[1] += requests
       }
     }
   }
@@ -177,21 +173,12 @@ function partitionKey(codes: Uint16Array, size: number): string | null {
   return count < 2 ? null : `${count} ${one} ${two}`
 }
 
-function requestsOfShapes({ shapes, shapeOf }: FlowSet): Uint32Array {
-  const counts = new Uint32Array(shapes.size)
-  for (const shape of shapeOf) counts[shape]!++
-  return counts
-}
-
 /** Level at which the shares of requests that call a service differ between the periods. */
 const LEVEL = 0.01
 
 /** Returns services that another share of the requests of some root call than before. */
 function servicesOfOthers(flows: FlowSet): Set<string> {
-  const shapes = new Map<number, [number, number]>()
-  for (const [request, shape] of flows.shapeOf.entries()) {
-    getOrInsert(shapes, shape, (): [number, number] => [0, 0])[flows.period[request] as Period]++
-  }
+  const shapes = requestsOfShapes(flows)
   const add = (counts: [number, number], [before, after]: readonly [number, number]) => {
     counts[BEFORE] += before
     counts[AFTER] += after
@@ -203,14 +190,8 @@ function servicesOfOthers(flows: FlowSet): Set<string> {
     const [root, counts] = [rootName(flows, shape), shapes.get(shape) ?? none()]
     add(getOrInsert(ofRoots, root, none), counts)
     for (const service of new Set(visits.slice(1).map((visit) => visit.service))) {
-      add(
-        getOrInsert(
-          getOrInsert(calling, service, () => new Map()),
-          root,
-          none,
-        ),
-        counts,
-      )
+      const roots = getOrInsert(calling, service, () => new Map<string, [number, number]>())
+      add(getOrInsert(roots, root, none), counts)
     }
   }
   const isOther = (roots: ReadonlyMap<string, readonly [number, number]>) =>
@@ -226,27 +207,21 @@ function servicesOfOthers(flows: FlowSet): Set<string> {
  * periods. If a request lost spans, the calls that it does not make are unknown.
  */
 function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
-  const counts = requestsOfShapes(flows)
   const isCut = lostSome(flows)
-  const shapesOf = [new Set<number>(), new Set<number>()] as const
-  for (const [request, shape] of flows.shapeOf.entries()) {
-    shapesOf[flows.period[request] as Period].add(shape)
-  }
+  const counts = requestsOfShapes(flows)
   const calls = new Map<string, Set<number>>()
   const requests = new Map<string, number>()
   for (const [shape, { visits }] of allVisits(flows)) {
     for (const service of new Set(visits.slice(1).map((visit) => visit.service))) {
-      calls.set(service, (calls.get(service) ?? new Set()).add(shape))
-      requests.set(service, (requests.get(service) ?? 0) + counts[shape]!)
+      getOrInsert(calls, service, () => new Set()).add(shape)
+      addTo(requests, service, sum(counts.get(shape) ?? []))
     }
   }
   return [...requests]
     .filter(([, count]) => Math.min(count, flows.size - count) >= MIN_REQUESTS)
     .filter(([service]) => {
-      const isOfBoth = [BEFORE, AFTER].map((period) =>
-        [...calls.get(service)!].some((shape) => shapesOf[period]!.has(shape)),
-      )
-      return isOfBoth.every(Boolean)
+      const shapes = [...calls.get(service)!]
+      return [BEFORE, AFTER].every((period) => shapes.some((one) => counts.get(one)?.[period]))
     })
     .sort(([, a], [, b]) => b - a)
     .slice(0, most)

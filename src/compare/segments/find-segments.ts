@@ -1,5 +1,4 @@
 // Runs once a request and column: the loops index with `!`.
-// Runs once a row and column: the loops index with `!`.
 import { greatest, group, median, range, sum } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
@@ -19,6 +18,7 @@ import { type Divided, DividingColumns } from './dividing-columns.ts'
 import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
 import { searchStepSpans } from './measured-spans.ts'
 import {
+  type Tried as Chosen,
   isEnough,
   isMoved,
   isOfFailures,
@@ -32,18 +32,6 @@ import {
   RequestColumns,
 } from './request-columns.ts'
 import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
-import {
-  countAfter,
-  kindsOf,
-  levelsOf,
-  MAX_OUTSIDE,
-  rowsOf,
-  rowsOfOthers,
-  type Searched as SearchedRows,
-  toldSides,
-  waitedFor,
-  withoutUnchanged,
-} from './segment-rows.ts'
 import {
   type Coded,
   codesAfter,
@@ -61,7 +49,20 @@ import {
   type SegmentOptions,
   Segments,
 } from './segments.ts'
-import { type SegmentTest, testSegment } from './test-segment.ts'
+import {
+  countAfter,
+  kindsOf,
+  levelsOf,
+  MAX_OUTSIDE,
+  rowsOf,
+  rowsOfOthers,
+  type Searched as SearchedRows,
+  type SegmentTest,
+  testSegment,
+  toldSides,
+  waitedFor,
+  withoutUnchanged,
+} from './test-segment.ts'
 
 const MAX_TRIES = 6
 /** Most segments of one step; each is searched among the rows that the earlier ones left. */
@@ -254,10 +255,10 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
  * it: `db.name = orders` may stand for one kind of query.
  */
 function narrowed(
-  { candidate, isInside }: Pick<Tried, 'candidate' | 'isInside'>,
+  { candidate, isInside }: Chosen,
   { measured, columns, isOut }: Searched,
   { alpha }: SearchOptions,
-): Pick<Tried, 'candidate' | 'isInside'> {
+): Chosen {
   const { offsets, strata, measure } = measured
   const whole = { candidate, isInside }
   if (candidate.stratum !== null || strata.length === 1) return whole
@@ -287,9 +288,7 @@ function narrowed(
   return whole
 }
 
-interface Tried {
-  readonly candidate: Candidate
-  readonly isInside: Uint8Array
+interface Tried extends Chosen {
   readonly test: SegmentTest
 }
 

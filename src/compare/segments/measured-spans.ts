@@ -2,7 +2,7 @@
 import { group } from 'd3-array'
 import { spanTimes } from '../../calls/span-times.ts'
 import { allVisits, type Visit } from '../../calls/visits.ts'
-import { getOrInsert } from '../../core/entries.ts'
+import { divided, getOrInsert } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { callName } from '../../flows/node-labels.ts'
@@ -12,7 +12,7 @@ import { growingUint32 } from '../../traces/growing-columns.ts'
 import { lostCalls } from '../steps/lost-spans.ts'
 import { recordedOtherwise } from '../steps/recorded-otherwise.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
-import { type Step, stepKey } from '../steps/step-times.ts'
+import { plainStep, type Step, stepKey } from '../steps/step-times.ts'
 import type { Divided, DividingColumns } from './dividing-columns.ts'
 import {
   addValue,
@@ -105,9 +105,7 @@ export function searchStepSpans<Found extends Searched>(
   const every = Math.ceil(changes.flows.size / MAX_LOOKED_AT)
   const first = searchAll({ every, isWanted: () => true })
   if (every === 1) return first
-  const [likely, others] = [true, false].map((is) =>
-    first.filter(({ measured, p }) => (measured.isSure || p < LIKELY) === is),
-  ) as [typeof first, typeof first]
+  const [likely, others] = divided(first, ({ measured, p }) => measured.isSure || p < LIKELY)
   const keys = new Set(likely.map(({ key }) => key))
   return [
     ...others.map((one) => ({ ...one, found: [], p: 1 })),
@@ -221,8 +219,8 @@ function plansOf(
       const said = [operation, to, by, visit.operation].map(numberOf)
       const { isOfMessage } = visit
       return getOrInsert(kindsOf(change), `${said} ${isEntry} ${isOwn} ${isOfMessage}`, () => {
-        const { kind, service, caller, part, changed: isSure } = change
-        const step = { kind, service, caller, ...(part && { part }) }
+        const { kind, service, changed: isSure } = change
+        const step = plainStep(change)
         // A service is entered by several operations, in one place; its peers enter it in another.
         const key = JSON.stringify([stepKey(step), isEntry || operation])
         if (!isWanted(key)) return null

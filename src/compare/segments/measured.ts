@@ -1,7 +1,7 @@
 // Runs once a request: the loops index with `!`.
 import { greatest, group, max, range, rollup, sum } from 'd3-array'
 import { allVisits } from '../../calls/visits.ts'
-import { getOrInsert } from '../../core/entries.ts'
+import { getOrInsert, joined } from '../../core/entries.ts'
 import { TIME } from '../../core/quantity.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
@@ -11,7 +11,7 @@ import type { CallChoice } from '../steps/call-counts.ts'
 import type { ErrorChange } from '../steps/compare-errors.ts'
 import type { LogChange } from '../steps/compare-log-counts.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
-import { placeOf, type StepStratum } from '../steps/step-strata.ts'
+import { placeOf } from '../steps/step-strata.ts'
 import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 import type { RequestColumn } from './request-columns.ts'
@@ -95,18 +95,18 @@ function measuredTimes(
   { kind, service, caller, strata }: StepTimes,
   isSure: boolean,
 ): Measured | null {
-  const merged = new Map<string, StepStratum[]>()
-  for (const stratum of strata) {
-    const key = placeOf(stratum)
-    merged.set(key, [...(merged.get(key) ?? []), stratum])
-  }
-  const groups = [...merged.values()].map((same) => ({
+  const groups = Array.from(group(strata, placeOf).values(), (same) => ({
     operation: same[0]!.operation,
     callingOperation: same[0]!.callingOperation,
     samples: (['before', 'after'] as const).map((period): Sample => {
-      const [first, ...others] = same.map((one) => one[period].recorded)
-      if (others.length === 0) return { ...first!, isAscending: true }
-      return joined([first!, ...others])
+      const samples = same.map((one) => one[period].recorded)
+      if (samples.length === 1) return { ...samples[0]!, isAscending: true }
+      const requests = samples.map((one) => one.requests)
+      const values = samples.map((one) => one.values)
+      return {
+        requests: joined(requests, Uint32Array),
+        values: joined(values, Float64Array),
+      }
     }),
   }))
   return measuredOf(
@@ -114,21 +114,6 @@ function measuredTimes(
     { measure: 'time', isSure, step: { kind, service, caller }, call: null },
     groups,
   )
-}
-
-function joined(samples: readonly Sample[]): Sample {
-  const size = sum(samples, ({ values }) => values.length)
-  const all = {
-    requests: new Uint32Array(size),
-    values: new Float64Array(size),
-  }
-  let at = 0
-  for (const { requests, values } of samples) {
-    all.requests.set(requests, at)
-    all.values.set(values, at)
-    at += values.length
-  }
-  return all
 }
 
 export function failedRequests({ size, outcomes }: FlowSet): Uint8Array {

@@ -5,10 +5,15 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { logOf } from '../../stats/moderated-shifts.ts'
 import { isNameLike } from '../../traces/attribute-names.ts'
 import type { Measured } from './measured.ts'
-import { type CodedRows, FIRST_VALUE, MISSING, type RequestColumn } from './request-columns.ts'
+import { FIRST_VALUE, MISSING, type RequestColumn } from './request-columns.ts'
 import type { Candidate } from './scan-conditions.ts'
-import { countAfter, countOf, rowsOf, type Searched as SearchedRows } from './segment-rows.ts'
-import { measureSides } from './test-segment.ts'
+import {
+  countAfter,
+  countOf,
+  measureSides,
+  rowsOf,
+  type Searched as SearchedRows,
+} from './test-segment.ts'
 
 /** Largest share of failing requests after in a segment of times. */
 const MAX_FAILED = 0.5
@@ -22,15 +27,13 @@ const ODD = 2
 const SURE = 3
 const MIN_SHIFT = 0.5
 
-interface Tried {
+/** A candidate, with the rows that meet it. */
+export interface Tried {
   readonly candidate: Candidate
   readonly isInside: Uint8Array
 }
 
-interface Searched {
-  readonly measured: Measured
-  readonly columns: readonly CodedRows[]
-}
+type Searched = Pick<SearchedRows, 'measured' | 'columns'>
 
 /**
  * Whether a place is odd as another one was before, which no longer is: names moved, nothing changed.

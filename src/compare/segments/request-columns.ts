@@ -1,4 +1,5 @@
 // Runs once an attribute of a span: the loops index with `!`.
+
 import { sum } from 'd3-array'
 import {
   type AttributeColumn,
@@ -11,6 +12,7 @@ import {
 } from '../../calls/attribute-columns.ts'
 import { calleesWithoutSpans } from '../../calls/unrecorded-callees.ts'
 import { allVisits } from '../../calls/visits.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { naturally } from '../../core/words.ts'
 import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
@@ -166,8 +168,7 @@ export class RequestColumns {
     const entries = new Map<string, Map<number, number>>()
     for (const [shape, { visits }] of areFromSpans(this.#flows) ? allVisits(this.#flows) : []) {
       for (const { service, entry } of visits) {
-        const known = entries.get(service) ?? new Map<number, number>()
-        entries.set(service, known)
+        const known = getOrInsert(entries, service, () => new Map<number, number>())
         if (!known.has(shape)) known.set(shape, entry)
       }
     }

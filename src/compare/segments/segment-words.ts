@@ -1,6 +1,8 @@
 // Runs once a request and column: the loops index with `!`.
+
 import { greatest, range, sum } from 'd3-array'
 import { isOfPlace } from '../../calls/attribute-columns.ts'
+import { divided, getOrInsert } from '../../core/entries.ts'
 import { condition, type Subject } from '../../traces/selection/condition.ts'
 import type { Measured } from './measured.ts'
 import {
@@ -57,8 +59,7 @@ export function equivalentsOf(
     for (let row = from; row < to; row++) {
       if (isVersion && inAfter[row] === 0) continue
       const code = codes[row]!
-      const count = counts.get(code) ?? [0, 0]
-      counts.set(code, count)
+      const count = getOrInsert(counts, code, (): [number, number] => [0, 0])
       count[0] += isInside[row]!
       count[1]++
     }
@@ -157,20 +158,20 @@ export function conditionOf(
   if (kind === 'called') return condition(subject, holdsMissing ? 'does not call' : 'calls')
   const all = range(FIRST_VALUE, values.length)
   const known = isOfNumbers ? all : all.filter((code) => occurring.has(code))
-  const [used, unused] = [true, false].map((is) => known.filter((code) => codes.has(code) === is))
+  const [used, unused] = divided(known, (code) => codes.has(code))
   const texts = (some: readonly number[]) => some.map((code) => values[code]!)
-  if (used!.length === 0) return condition(subject, 'not recorded')
+  if (used.length === 0) return condition(subject, 'not recorded')
   const holdsRare = hasRare && codes.has(RARE)
-  if (unused!.length === 0 && (isOfNumbers || holdsRare === hasRare) && !holdsMissing) {
+  if (unused.length === 0 && (isOfNumbers || holdsRare === hasRare) && !holdsMissing) {
     return condition(subject, 'recorded')
   }
   if (isOfNumbers) {
     const isBelow = codes.has(FIRST_VALUE)
-    const limit = isBelow ? used!.at(-1)! + 1 : used![0]!
+    const limit = isBelow ? used.at(-1)! + 1 : used[0]!
     return condition(subject, isBelow ? 'below' : 'from', texts([limit]), holdsMissing)
   }
-  const isRest = holdsRare || (!hasRare && known.length > 2 && used!.length > unused!.length)
+  const isRest = holdsRare || (!hasRare && known.length > 2 && used.length > unused.length)
   return isRest
-    ? condition(subject, 'is not', texts(unused!), hasMissing && !holdsMissing)
-    : condition(subject, 'is', texts(used!), holdsMissing)
+    ? condition(subject, 'is not', texts(unused), hasMissing && !holdsMissing)
+    : condition(subject, 'is', texts(used), holdsMissing)
 }

@@ -4,8 +4,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { median, quantile } from '../../stats/quantile.ts'
-import { compareCounts } from './call-counts.ts'
-import { type ChoiceCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import { type ChoiceCounts, compareCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
 /** Largest factor between sampling weights that count as the same. */
 export const ALIKE_WEIGHT = 1.1
@@ -128,16 +127,9 @@ function isSetOff({ messages, shapes, shapeOf }: FlowSet, row: number): boolean 
 }
 
 /** Returns the requests of after, or of each run before, in the order in which they arrived. */
-export function rowsByStart(
-  { period, recordedIn, runs, startUs, size }: FlowSet,
-  wanted: Period,
-): Uint32Array[] {
-  const all: number[][] = (wanted === AFTER ? [0] : runs).map(() => [])
-  for (let row = 0; row < size; row++) {
-    if (period[row] !== wanted) continue
-    all[wanted === AFTER ? 0 : runs.indexOf(recordedIn[row]!)]!.push(row)
-  }
-  return all.map((rows) => ascendingOrder(startUs, Uint32Array.from(rows)))
+export function rowsByStart(flows: FlowSet, wanted: Period): Uint32Array[] {
+  const all = wanted === AFTER ? [flows.requestsOf(AFTER)] : flows.requestsOfRuns()
+  return all.map((rows) => ascendingOrder(flows.startUs, Uint32Array.from(rows)))
 }
 
 /** Returns the mean number of requests that a recorded one stands for; 1 if some have no weight. */

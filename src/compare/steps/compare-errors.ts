@@ -1,18 +1,26 @@
 // Runs once a failing call: the loops index with `!`.
 import { group, rollup, sum } from 'd3-array'
 import { allVisits, type ShapeVisits, type Visit } from '../../calls/visits.ts'
+import { addTo, getOrInsert } from '../../core/entries.ts'
 import { TIME } from '../../core/quantity.ts'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import type { Outcome, Outcomes } from '../../traces/outcomes.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
-import { type Unchanged, whyUnchanged } from '../mutations/find-response-time-mutations.ts'
-import { compareActions } from './between-runs.ts'
-import { type CountsTest, inPeriods, unweighted } from './call-counts.ts'
+import { type Verdict, verdictOf } from '../mutations/find-response-time-mutations.ts'
 import type { Operation } from './call-order.ts'
 import { slowSample } from './slow-sample.ts'
-import { type ChoiceCounts, StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import {
+  type ChoiceCounts,
+  type CountsTest,
+  compareBoth,
+  inPeriods,
+  StretchCounts,
+  type TimeBlocks,
+  timeBlocks,
+  unweighted,
+} from './time-blocks.ts'
 
 /** Corrected p of each group of tests, and when a change counts as one. */
 export interface Corrected extends Pick<EdgeOptions, 'alpha' | 'minimumShare'> {
@@ -27,12 +35,8 @@ interface Measure {
 }
 
 /** Change of how often calls fail. */
-export interface ErrorChange extends Place, CountsTest, Tally {
+export interface ErrorChange extends Place, CountsTest, Tally, Verdict {
   readonly q: number
-  /** Significant among what fails, and large enough to matter. */
-  readonly changed: boolean
-  /** Why it does not count as changed; `null` if it does. */
-  readonly why: Unchanged | null
   /** Operations whose calls fail, the one of most failures first. */
   readonly operations: readonly string[]
   /** Services whose calls fail; empty but for calls. */
@@ -114,18 +118,13 @@ export function testErrors(flows: FlowSet): ErrorTests {
   const failing = places.filter(({ failures }) => failures.length > 0)
   const measured = failing.map((counts) => ({ counts, measures: measuresOf(counts) }))
   const all = measured.flatMap(({ measures }) => measures)
-  const [byCall, byRequest] = [false, true].map((ofRequests) => {
-    const counted = all.map((measure) => ({
-      strata: strataOf(flows, measure, { blocks, ofRequests }),
-    }))
-    return compareActions(counted, blocks)
-  }) as [CountsTest[], CountsTest[]]
-  let at = -1
+  const counted = all.map((measure) => {
+    const strata = (ofRequests: boolean) => strataOf(flows, measure, { blocks, ofRequests })
+    return { strata: strata(false), ofRequests: strata(true) }
+  })
+  const testOf = new Map(compareBoth(counted, blocks).map((test, i) => [all[i]!, test]))
   const tested = measured.map(({ counts, measures }) => {
-    const tests = measures.map((measure) => {
-      at++
-      return { measure, test: { ...byCall[at]!, p: Math.max(byCall[at]!.p, byRequest[at]!.p) } }
-    })
+    const tests = measures.map((measure) => ({ measure, test: testOf.get(measure)! }))
     const known = tests.filter(({ test }) => !Number.isNaN(test.p))
     return { counts, tests: known, p: bonferroni(known.map(({ test }) => test.p)) }
   })
@@ -186,7 +185,6 @@ export function describeErrors(
     const { failures, said } = measure
     const q = Math.max(qOf[i]!, Math.min(1, test.p * tests.length))
     const isLarge = Math.abs(test.difference) >= minimumShare
-    const why = whyUnchanged(q, { alpha }, () => [!isLarge && 'too small'])
     const failed = failures.filter(({ reachesRoot }) => reachesRoot).map(({ request }) => request)
     return {
       kind,
@@ -194,8 +192,7 @@ export function describeErrors(
       ...test,
       q,
       said,
-      changed: why === null,
-      why,
+      ...verdictOf(q, { alpha }, () => [!isLarge && 'too small']),
       operations: operationsOf(flows, failures),
       callers: [...new Set(failures.flatMap(({ caller }) => caller ?? []))].sort(),
       inner: innerOf(flows, measure, service),
@@ -415,25 +412,18 @@ interface PlaceCounts extends Place {
 function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBlocks): PlaceCounts[] {
   const places = new Map<string, PlaceCounts>()
   const placeOf = (kind: Place['kind'], service: string) => {
-    const key = JSON.stringify([kind, service])
-    const known: PlaceCounts = places.get(key) ?? {
-      kind,
-      service,
-      calls: new Map<string, Calls>(),
-      failures: [],
-    }
-    places.set(key, known)
-    return known
+    const newPlace = (): PlaceCounts => ({ kind, service, calls: new Map(), failures: [] })
+    return getOrInsert(places, JSON.stringify([kind, service]), newPlace)
   }
   const size = blocks.perRun * (blocks.runs + 1)
+  const newCounts = () => new StretchCounts(flows, size)
   const requestsOf = new Map<number, StretchCounts>()
   // If failing requests were kept preferentially, they are compared with slow ones, which were, too.
   const sample = slowSample(flows)
   const isLeftOut = (request: number) =>
     sample?.chanceFails === false && sample.keptFor(request) === 'chance'
   flows.shapeOf.forEach((shape, request) => {
-    const own = requestsOf.get(shape) ?? new StretchCounts(flows, size)
-    requestsOf.set(shape, own)
+    const own = getOrInsert(requestsOf, shape, newCounts)
     if (!isLeftOut(request)) own.add(request, blocks.of[request]!)
   })
   const visits = allVisits(flows)
@@ -443,17 +433,12 @@ function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBlocks): Pl
     for (const visit of spans.visits) {
       for (const site of sitesOf(spans, visit)) {
         const { calls } = placeOf(site.kind, site.service)
-        const key = JSON.stringify([site.operation, site.context])
         const { operation, context } = site
-        const known = calls.get(key) ?? {
-          operation,
-          context,
-          calls: new StretchCounts(flows, size),
-          requests: new StretchCounts(flows, size),
-          ofShape: new Map<number, number>(),
-        }
-        calls.set(key, known)
-        known.ofShape.set(shape, (known.ofShape.get(shape) ?? 0) + 1)
+        const known = getOrInsert(calls, JSON.stringify([operation, context]), (): Calls => {
+          const counts = { calls: newCounts(), requests: newCounts() }
+          return { operation, context, ...counts, ofShape: new Map() }
+        })
+        addTo(known.ofShape, shape, 1)
         known.calls.addAll(requests)
         if (!seen.has(known)) known.requests.addAll(requests)
         seen.add(known)

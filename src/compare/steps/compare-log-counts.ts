@@ -1,6 +1,7 @@
 // Runs once a record: the loops index with `!`.
 import { group, sum } from 'd3-array'
 import { allVisits } from '../../calls/visits.ts'
+import { getOrInsert } from '../../core/entries.ts'
 import { TIME } from '../../core/quantity.ts'
 import { shortText } from '../../core/words.ts'
 import type { FlowLogColumns, Statement } from '../../flows/flow-logs.ts'
@@ -8,21 +9,23 @@ import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { GRAVE_LEVELS } from '../../traces/log-records.ts'
-import { type Unchanged, whyUnchanged } from '../mutations/find-response-time-mutations.ts'
-import { compareActions } from './between-runs.ts'
-import { type CallChoice, type CountsTest, sameTest } from './call-counts.ts'
+import { type Verdict, verdictOf } from '../mutations/find-response-time-mutations.ts'
+import { type CallChoice, sameTest } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
 import type { Corrected } from './compare-errors.ts'
-import { type ChoiceCounts, StretchCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import {
+  type CountedBoth,
+  type CountsTest,
+  compareBoth,
+  StretchCounts,
+  type TimeBlocks,
+  timeBlocks,
+} from './time-blocks.ts'
 
 /** Change of how often spans of an operation log a statement. */
-export interface LogChange extends Omit<LogCounts, 'ofRequests'>, CountsTest {
+export interface LogChange extends Omit<LogCounts, 'ofRequests'>, CountsTest, Verdict {
   /** p corrected over all tests of steps, calls, errors and logs together. */
   readonly q: number
-  /** Whether the change is significant among the operation's logs, and large enough to matter. */
-  readonly changed: boolean
-  /** Why it does not count as changed; `null` if it does. */
-  readonly why: Unchanged | null
 }
 
 export interface LogTests {
@@ -46,15 +49,7 @@ export function testLogs(flows: FlowSet): LogTests[] {
   if (logs === undefined || flows.quantity !== TIME || !areFromSpans(flows)) return []
   const blocks = timeBlocks(flows)
   const counted = logCounts(flows, logs, blocks)
-  const bySpan = compareActions(counted, blocks)
-  const byRequest = compareActions(
-    counted.map(({ ofRequests: strata }) => ({ strata })),
-    blocks,
-  )
-  const tests = counted.map((counts, i) => {
-    const [own, ofRequests] = [bySpan[i] as CountsTest, byRequest[i] as CountsTest]
-    return { counts, test: { ...own, p: Math.max(own.p, ofRequests.p) } }
-  })
+  const tests = compareBoth(counted, blocks).map((test, i) => ({ counts: counted[i]!, test }))
   return [...group(tests, ({ counts }) => JSON.stringify(counts.of)).values()].map((members) => {
     const known = members.filter(({ test }) => !Number.isNaN(test.p))
     const distinct = new Map(known.map(({ counts, test: { p } }) => [sameTest(counts, p), p]))
@@ -73,19 +68,16 @@ export function describeLogs(
       const level = logs?.statements[counts.statement]?.level ?? ''
       const least = ERRORS.has(level) ? minimumShare : MIN_SHARE
       const isLarge = Math.abs(test.difference) >= least
-      const why = whyUnchanged(q, { alpha }, () => [!isLarge && 'too small'])
-      return { ...counts, ...test, q, changed: why === null, why }
+      const verdict = verdictOf(q, { alpha }, () => [!isLarge && 'too small'])
+      return { ...counts, ...test, q, ...verdict }
     }),
   )
 }
 
 /** A statement that spans of an operation may log, counted in both periods. */
-export interface LogCounts extends CallChoice {
+export interface LogCounts extends CallChoice, CountedBoth {
   /** Statement that it is about, index in `flows.logs.statements`; -1 where nothing more is logged. */
   readonly statement: number
-  /** By the operation that called this one: spans, and requests that have any. */
-  readonly strata: readonly ChoiceCounts[]
-  readonly ofRequests: readonly ChoiceCounts[]
   /** Requests with a span that logs it, and requests with a span that could. */
   readonly doing: ReadonlySet<number>
   readonly able: ReadonlySet<number>
@@ -145,8 +137,7 @@ function logCounts(
         const { service, callingOperation } = visitOf[span]!
         if (span > 0) depths[span] = depths[tree.parent[span]!]! + 1
         const key = JSON.stringify([service, operation])
-        const own = operations.get(key) ?? new OperationLogs({ service, operation })
-        operations.set(key, own)
+        const own = getOrInsert(operations, key, () => new OperationLogs({ service, operation }))
         own.depth = Math.min(own.depth, depths[span]!)
         return { own, site: own.site(callingOperation, newTally) }
       }),
@@ -218,9 +209,7 @@ class OperationLogs {
   }
 
   site(context: string, newTally: () => Tally): Site {
-    const known = this.#sites.get(context) ?? { all: newTally(), did: new Map() }
-    this.#sites.set(context, known)
-    return known
+    return getOrInsert(this.#sites, context, () => ({ all: newTally(), did: new Map() }))
   }
 
   add(
@@ -235,11 +224,9 @@ class OperationLogs {
       }
     })
     for (const [one, place] of done) {
-      const tally = did.get(one) ?? newTally()
-      did.set(one, tally)
-      tally.add(request, block)
-      const made = this.#made.get(one) ?? { requests: new Set(), places: 0, times: 0 }
-      this.#made.set(one, made)
+      getOrInsert(did, one, newTally).add(request, block)
+      const newDone = (): Done => ({ requests: new Set(), places: 0, times: 0 })
+      const made = getOrInsert(this.#made, one, newDone)
       made.requests.add(request)
       made.places += place
       made.times++

@@ -12,16 +12,9 @@ import { cauchyCombination } from '../../stats/cauchy-combination.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { Categories } from '../categories/categories.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
-import { whyUnchanged } from '../mutations/find-response-time-mutations.ts'
+import { verdictOf } from '../mutations/find-response-time-mutations.ts'
 import { compareArrivals } from './arrivals.ts'
-import { compareActions, compareTimes, WHOLE_LEVEL } from './between-runs.ts'
-import {
-  type CallChoice,
-  type CountsTest,
-  callCounts,
-  callRepeats,
-  sameTest,
-} from './call-counts.ts'
+import { type CallChoice, callCounts, callRepeats, sameTest } from './call-counts.ts'
 import { CallSites, isSame, type Operation } from './call-order.ts'
 import { describeErrors, testErrors } from './compare-errors.ts'
 import { describeLogs, testLogs } from './compare-log-counts.ts'
@@ -40,7 +33,14 @@ import {
 import type { StepStratum } from './step-strata.ts'
 import { type StepTimes, stepTimes } from './step-times.ts'
 import { type FarTimes, testFarTimes, testTails } from './tail-counts.ts'
-import { shortStretches, timeBlocks } from './time-blocks.ts'
+import {
+  type CountsTest,
+  compareActions,
+  compareTimes,
+  shortStretches,
+  timeBlocks,
+  WHOLE_LEVEL,
+} from './time-blocks.ts'
 
 /** A change of this share of an operation's calls is called one. */
 const MIN_SHARE = 0.05
@@ -121,10 +121,9 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const tails = testTails(timed, { blocks, short: shortStretches(flows) })
   const tests = shifts.map((shift, i) => {
     const isOne = i < timed.length && areOfOneRequest(timed[i]!)
-    return withTail(
-      isOne ? { ...shift, p: Number.NaN } : shift,
-      isOne ? Number.NaN : (tails[i] ?? Number.NaN),
-    )
+    return isOne
+      ? { ...shift, p: Number.NaN, tailP: Number.NaN }
+      : withTail(shift, tails[i] ?? Number.NaN)
   })
   let at = steps.length
   const ofSteps = steps.map((step, i) => {
@@ -141,10 +140,11 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     ],
     ({ of }) => JSON.stringify(of),
   )
-  const testsOf = [...groups.values()].map((members) =>
-    [...new Map(members.map(({ is, p }) => [is, p])).values()].filter((p) => !Number.isNaN(p)),
-  )
-  const ofOperations = testsOf.map((own) => cauchyCombination(own))
+  const ofOperations = Array.from(groups, ([key, members]) => {
+    const distinct = [...new Map(members.map(({ is, p }) => [is, p])).values()]
+    const known = distinct.filter((p) => !Number.isNaN(p))
+    return { key, p: cauchyCombination(known), tests: known.length }
+  })
   const arrivals =
     steps.length === 0 || flows.quantity !== TIME
       ? { rate: null, pauses: null }
@@ -154,17 +154,18 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const logs = testLogs(flows)
   const q = benjaminiHochberg([
     ...ofSteps.map(({ p }) => p),
-    ...ofOperations,
+    ...ofOperations.map(({ p }) => p),
     ...errors.tested.map(({ p }) => p),
     ...logs.map(({ p }) => p),
     ...ofArrivals,
   ])
   const [rateQ, pausesQ] = q.slice(-2) as unknown as [number, number]
-  const within = new Map([...groups.keys()].map((key, i) => [key, q[steps.length + i]!]))
-  const sizes = new Map([...groups.keys()].map((key, i) => [key, testsOf[i]!.length]))
+  const within = new Map(
+    ofOperations.map(({ key, tests }, i) => [key, { tests, ofAll: q[steps.length + i]! }]),
+  )
   const corrected = (of: Operation, p: number) => {
-    const key = JSON.stringify(of)
-    return Math.max(within.get(key)!, Math.min(1, p * sizes.get(key)!))
+    const { tests, ofAll } = within.get(JSON.stringify(of))!
+    return Math.max(ofAll, Math.min(1, p * tests))
   }
   const lost = lostShares(flows)
   const isHidden = lossOf(lost, counted)
@@ -202,12 +203,12 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
       .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs)),
     calls: choices.map(({ counts, test }) => {
       const own = corrected(counts.of, test.p)
-      const why = whyUnchanged(own, options, () => [
+      const verdict = verdictOf(own, options, () => [
         !(Math.abs(test.difference) >= MIN_SHARE) && 'too small',
         !isMadeOtherwise({ ...counts, ...test }) && 'not borne out',
         isHidden({ ...counts, ...test }) && 'lost spans',
       ])
-      return { ...counts, ...test, q: own, changed: why === null, why }
+      return { ...counts, ...test, q: own, ...verdict }
     }),
     repeats: ofRepeats.map(({ repeat, test }) => {
       const own = corrected(repeat.of, test.p)

@@ -1,10 +1,11 @@
 // Runs once a span: the loops index with `!`.
+
 import { range, sum } from 'd3-array'
-import { getOrInsert } from '../../core/entries.ts'
-import { AFTER, BEFORE, type Layer, type Period } from '../../flows/flow-set.ts'
+import { addTo, getOrInsert } from '../../core/entries.ts'
+import { AFTER, BEFORE, type IdleWait, type Layer, type Period } from '../../flows/flow-set.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { withoutSpans } from '../../traces/selection/span-values.ts'
-import { CLIENT, SERVER } from '../../traces/span-columns.ts'
+import { CLIENT, CONSUMER, SERVER } from '../../traces/span-columns.ts'
 import { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { MAX_IN_OTHER, MIN_OF_ALL, MIN_SPANS } from './recorded-otherwise.ts'
@@ -127,13 +128,9 @@ function namesOf({ spans, services, operations }: SpanTraces, named: Dictionary)
   const codes = new Map<number, number>()
   return spans.operation.map((operation, span) => {
     const service = spans.service[span]!
-    const both = service * operations.size + operation
-    let code = codes.get(both)
-    if (code === undefined) {
-      code = named.code(`${services.value(service)}\n${operations.value(operation)}`)
-      codes.set(both, code)
-    }
-    return code
+    return getOrInsert(codes, service * operations.size + operation, () =>
+      named.code(`${services.value(service)}\n${operations.value(operation)}`),
+    )
   })
 }
 
@@ -156,8 +153,68 @@ function directCalls({ traces, names }: Recording, size: number): Map<number, nu
   const calls = new Map<number, number>()
   traces.spans.parent.forEach((above, span) => {
     if (above < 0) return
-    const pair = names[above]! * size + names[span]!
-    calls.set(pair, 1 + (calls.get(pair) ?? 0))
+    addTo(calls, names[above]! * size + names[span]!, 1)
   })
   return calls
+}
+
+const OPERATIONS = ['messaging.operation.type', 'messaging.operation', 'messaging.operation.name']
+const WAITING = /^(?:receive|poll)$/i
+/** Names of spans that wait for work, if no attribute says so: polls, and reads of Redis that block. */
+const NAMED = /(?:^|[ ._/])(?:receive|poll|BLPOP|BRPOP|BLMOVE|BZPOPMIN|XREAD|XREADGROUP)$/i
+
+/**
+ * Leaves out how long consumers wait for work: requests that begin with a poll or receive begin when that
+ * ends. Nobody waits for it, and it is longer where messages come more rarely.
+ */
+export function withoutIdleWaits([runs, after]: Periods): {
+  readonly periods: Periods
+  readonly waits: readonly IdleWait[]
+} {
+  const waits = new Map<string, { -readonly [Name in keyof IdleWait]: IdleWait[Name] }>()
+  const passing = (traces: TraceSet, period: Period): TraceSet => {
+    if (traces.kind !== 'spans') return traces
+    const isWaiting = waitingSpans(traces)
+    if (!isWaiting.includes(1)) return traces
+    const { service, operation, durationUs } = traces.spans
+    isWaiting.forEach((is, span) => {
+      if (is === 0) return
+      const names = {
+        service: traces.services.value(service[span]!),
+        operation: traces.operations.value(operation[span]!),
+      }
+      const own = getOrInsert(waits, JSON.stringify(names), () => ({
+        ...names,
+        counts: [0, 0] as [number, number],
+        sumsUs: [0, 0] as [number, number],
+      }))
+      own.counts[period]++
+      own.sumsUs[period] += durationUs[span]!
+    })
+    const columns = withoutSpans(traces, (span) => isWaiting[span] === 1)
+    return new SpanTraces(traces.name, columns, traces.quality())
+  }
+  const periods = [runs.map((run) => passing(run, BEFORE)), passing(after, AFTER)] as const
+  return { periods, waits: [...waits.values()] }
+}
+
+/** Finds roots that wait for the work of their only child. */
+function waitingSpans(traces: SpanTraces): Uint8Array {
+  const { parent, kind, startUs, durationUs, operation } = traces.spans
+  const is = new Uint8Array(parent.length)
+  const readers = OPERATIONS.flatMap((name) => traces.attributes.reader(name) ?? [])
+  const isNamed = traces.operations.values.map((name) => NAMED.test(name))
+  if (readers.length === 0 && !isNamed.includes(true)) return is
+  const children = new Uint32Array(parent.length)
+  for (const above of parent) if (above >= 0) children[above]!++
+  for (let span = 0; span < parent.length; span++) {
+    const above = parent[span]!
+    if (above < 0 || parent[above]! >= 0 || children[above] !== 1) continue
+    if (kind[above] !== CLIENT && kind[above] !== CONSUMER) continue
+    const said = readers.map((read) => read(above)).find((one) => one !== undefined)
+    const isPoll = said === undefined ? isNamed[operation[above]!]! : WAITING.test(String(said))
+    const waitedUs = startUs[span]! - startUs[above]!
+    if (isPoll && waitedUs >= MIN_OF_ALL * durationUs[above]!) is[above] = 1
+  }
+  return is
 }

@@ -1,7 +1,7 @@
 // Runs once a span of a request: the loops index with `!`.
 import { sum } from 'd3-array'
-import { namedShapes } from '../../calls/visits.ts'
-import { getOrInsert } from '../../core/entries.ts'
+import { namedShapes, requestsOfShapes } from '../../calls/visits.ts'
+import { addTo, getOrInsert } from '../../core/entries.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
@@ -91,10 +91,7 @@ export interface LostShares {
  */
 export const lostShares = remembered((flows: FlowSet): LostShares => {
   const shapes = namedShapes(flows)
-  const requests = new Map<number, [number, number]>()
-  flows.shapeOf.forEach((shape, request) => {
-    getOrInsert(requests, shape, (): [number, number] => [0, 0])[flows.period[request] as Period]++
-  })
+  const requests = requestsOfShapes(flows)
   const callers = new Map<string, Map<string, number>>()
   const all = { called: [0, 0] as [number, number], apart: [0, 0] as [number, number] }
   const ofService = new Map<string, typeof all>()
@@ -140,7 +137,3 @@ export const lostShares = remembered((flows: FlowSet): LostShares => {
     ),
   }
 })
-
-function addTo(counts: Map<string, number>, key: string, count: number): void {
-  counts.set(key, (counts.get(key) ?? 0) + count)
-}

@@ -1,9 +1,16 @@
 // Runs once a span of a request: the loops index with `!`.
-import { group, rollup } from 'd3-array'
+import { group, rollup, sum } from 'd3-array'
 import { coveredNs, spanTimes } from '../../calls/span-times.ts'
 import { unrecordedCallees } from '../../calls/unrecorded-callees.ts'
-import { childrenOf, type Named, namedShapes, spanRoles, type Visit } from '../../calls/visits.ts'
-import { getOrInsert } from '../../core/entries.ts'
+import {
+  childrenOf,
+  type Named,
+  namedShapes,
+  requestsOfShapes,
+  spanRoles,
+  type Visit,
+} from '../../calls/visits.ts'
+import { addTo, divided, getOrInsert } from '../../core/entries.ts'
 import { TIME } from '../../core/quantity.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -144,16 +151,14 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
   for (let known = -1; known < names.size; ) {
     known = names.size
     for (const name of periodOf.keys()) {
-      const [ofRecording, all] = [...callers].reduce(
-        ([own, sum], [caller, { called }]) => {
-          const spans = called.get(name) ?? 0
-          const isOnce =
-            passing.has(caller) || names.has(caller) || free.get(caller)!.includes(name)
-          return [own + (isOnce ? spans : 0), sum + spans]
-        },
-        [0, 0],
+      const isOnce = (caller: string) =>
+        passing.has(caller) || names.has(caller) || free.get(caller)!.includes(name)
+      const spansOf = ([, { called }]: readonly [string, Caller]) => called.get(name) ?? 0
+      const ofRecording = sum(
+        [...callers].filter(([caller]) => isOnce(caller)),
+        spansOf,
       )
-      if (all > 0 && ofRecording > all / 2) names.add(name)
+      if (ofRecording > sum(callers, spansOf) / 2) names.add(name)
     }
   }
   const ofCallees = unrecordedCallees(flows).flatMap(({ callee, ...own }) =>
@@ -188,21 +193,15 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
 type Counted = Operation & { readonly spans: [number, number] }
 
 function countSpans(flows: FlowSet, shapes: ReadonlyMap<number, Named>): Map<string, Counted> {
-  const requests = new Map<number, [number, number]>()
-  flows.shapeOf.forEach((shape, request) => {
-    const own = requests.get(shape) ?? [0, 0]
-    own[flows.period[request] as Period]++
-    requests.set(shape, own)
-  })
   const counted = new Map<string, Counted>()
-  for (const [shape, [before, after]] of requests) {
+  for (const [shape, [before, after]] of requestsOfShapes(flows)) {
     const { names, operations, services } = shapes.get(shape)!
     names.forEach((name, span) => {
-      const service = services[span]!
-      const one = counted.get(name) ?? { service, operation: operations[span]!, spans: [0, 0] }
-      one.spans[BEFORE] += before
-      one.spans[AFTER] += after
-      counted.set(name, one)
+      const [service, operation] = [services[span]!, operations[span]!]
+      const newOne = (): Counted => ({ service, operation, spans: [0, 0] })
+      const { spans } = getOrInsert(counted, name, newOne)
+      spans[BEFORE] += before
+      spans[AFTER] += after
     })
   }
   return counted
@@ -244,8 +243,7 @@ function collectCallers(
     for (let span = 0; span < tree.size; span++) {
       const name = nameNow(names[span]!)
       if (!wanted.has(name) || flows.outcomes?.failed(request, span)) continue
-      const caller = callers.get(name) ?? newCaller()
-      callers.set(name, caller)
+      const caller = getOrInsert(callers, name, newCaller)
       const children = childrenOf(shape, span)
       const [start, end] = [times[2 * span]!, times[2 * span + 1]!]
       const uncovered = (by: readonly number[]) =>
@@ -263,7 +261,7 @@ function collectCallers(
       const inTurn = children.filter(isOnce).sort((a, b) => times[2 * a]! - times[2 * b]!)
       inTurn.forEach((child, turn) => {
         const name = names[child]!
-        caller.called.set(name, 1 + (caller.called.get(name) ?? 0))
+        addTo(caller.called, name, 1)
         caller.turns[turn] ??= new Map()
         getOrInsert(caller.turns[turn], name, (): number[] => []).push(
           coveredNs(times, [child], start, end) / NS,
@@ -432,9 +430,7 @@ function renamesIn(
   if (own.some(({ length }) => length < 2)) return []
   let joined: Map<string, number[]>[] = []
   for (const turn of turns) {
-    const [same, others] = [true, false].map((is) =>
-      joined.filter((one) => [...turn.keys()].some((name) => one.has(name)) === is),
-    ) as [typeof joined, typeof joined]
+    const [same, others] = divided(joined, (one) => [...turn.keys()].some((name) => one.has(name)))
     const all = new Map<string, number[]>()
     for (const [name, us] of [...same, turn].flatMap((one) => [...one])) {
       getOrInsert(all, name, () => []).push(...us)

@@ -1,9 +1,8 @@
 // Runs once a request and span of a shape: the loops index with `!`.
-// Runs once a span: the loops index with `!`.
 
 import { greatest, group, rollup, sum } from 'd3-array'
 import { type Named, namedShapes } from '../../calls/visits.ts'
-import { getOrInsert } from '../../core/entries.ts'
+import { addTo, countBy, divided, getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { spoken } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period, type Rename } from '../../flows/flow-set.ts'
@@ -137,11 +136,7 @@ export function renamesBetween<Root extends RootOf>(
     come.flatMap((is) => (is.service === was.service ? [[was, is] as const] : [])),
   )
   const aloneOf = (some: typeof pairs) => {
-    const times = rollup(
-      some.flat(),
-      (own) => own.length,
-      (one) => one,
-    )
+    const times = countBy(some.flat(), (one) => one)
     return some.filter((pair) => pair.every((one) => times.get(one) === 1))
   }
   const same = aloneOf(pairs.filter((pair) => isSame(...pair)))
@@ -387,7 +382,7 @@ function saidBy(flows: FlowSet, period: Period): Said {
         spanRows[spanOffsets[request]! + span]!,
       )) {
         const values = getOrInsert(one.said, key, () => new Map<AttributeValue, number>())
-        values.set(value, 1 + (values.get(value) ?? 0))
+        addTo(values, value, 1)
       }
     })
   }
@@ -616,7 +611,7 @@ function renamesOf(members: readonly Spelled[]): (Rename & Pick<Spelled, 'order'
 }
 
 function groupsOf(members: readonly Spelled[], keyOf: (one: Spelled) => string): Spelled[][] {
-  return [...rollup(members, (own) => own, keyOf).values()]
+  return [...group(members, keyOf).values()]
 }
 
 /** Whether spans that are one operation are called otherwise in one period, or each by a rare name of its own. */
@@ -675,15 +670,9 @@ function templatesOf(members: readonly Spelled[]): Map<string, Spelled[]> {
   const partsOf = new Map(members.map((one) => [one, one.operation.split(PARTS)]))
   const countOf = (own: readonly Spelled[]) => sum(own, ({ spans }) => sum(spans))
   const visit = (some: readonly Spelled[], at: number, prefix: string, isTemplate: boolean) => {
-    const [ended, open] = [true, false].map((is) =>
-      some.filter((one) => partsOf.get(one)!.length <= at === is),
-    ) as [Spelled[], Spelled[]]
+    const [ended, open] = divided(some, (one) => partsOf.get(one)!.length <= at)
     if (isTemplate && ended.length > 0) found.set(prefix, ended)
-    const children = rollup(
-      open,
-      (same) => same,
-      (one) => partsOf.get(one)![at]!,
-    )
+    const children = group(open, (one) => partsOf.get(one)![at]!)
     const rare = [...children].filter(([, same]) => countOf(same) < MIN_SPANS)
     const own = rare.flatMap(([, same]) => same)
     const isId = prefix !== '' && rare.length >= MANY && countOf(own) > countOf(open) / 2

@@ -1,7 +1,13 @@
 // Runs once a shape: the loops index with `!`.
 import { group, groups, sum } from 'd3-array'
 import { spanTimes } from '../../calls/span-times.ts'
-import { allVisits, callsOf, type MadeCall, operationAt } from '../../calls/visits.ts'
+import {
+  allVisits,
+  callsOf,
+  type MadeCall,
+  operationAt,
+  requestsOfShapes,
+} from '../../calls/visits.ts'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
@@ -93,13 +99,10 @@ export const rootCalls = remembered((flows: FlowSet): RootCalls => {
   let common: ReadonlySet<string> = new Set()
   if (!areFromSpans(flows)) return { telling, common, callOf }
   const sample = new Map<number, number>()
-  const requests = new Map<number, [before: number, after: number]>()
   for (const [request, shape] of flows.shapeOf.entries()) {
-    const counts = requests.get(shape) ?? [0, 0]
-    counts[flows.period[request]!]!++
-    requests.set(shape, counts)
     if (!sample.has(shape)) sample.set(shape, request)
   }
+  const requests = requestsOfShapes(flows)
   const visits = allVisits(flows)
   const { through } = recordedOtherwise(flows)
   const callsAt = (shape: number, span: number): Route => {

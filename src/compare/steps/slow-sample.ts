@@ -3,6 +3,7 @@ import { bisectLeft, greatest, max, min, range, sum } from 'd3-array'
 import { hasTimes, rolesByShape } from '../../calls/roles.ts'
 import { spanTimes } from '../../calls/span-times.ts'
 import { allVisits, childrenOf } from '../../calls/visits.ts'
+import { joined } from '../../core/entries.ts'
 import { TIME } from '../../core/quantity.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -274,14 +275,8 @@ function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
 
 /** Returns the limit above which requests were likeliest kept at another rate. */
 function likeliestLimit(types: readonly Times[]): Limit | null {
-  const all = new Float64Array(sum(types.flat(), ({ length }) => length))
-  let length = 0
-  for (const times of types.flat()) {
-    all.set(times, length)
-    length += times.length
-  }
-  sortAscending(all)
-  if (length === 0) return null
+  const all = sortAscending(joined(types.flat(), Float64Array))
+  if (all.length === 0) return null
   const likeliest = (shares: readonly number[]) =>
     greatest(
       shares.map((share) => ({ share, ...limitAt(types, quantile(all, share)) })),

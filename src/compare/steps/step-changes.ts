@@ -12,18 +12,26 @@ import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
 import { cappedTimes, SLOWEST, usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
-import { type Unchanged, whyUnchanged } from '../mutations/find-response-time-mutations.ts'
+import { type Verdict, verdictOf } from '../mutations/find-response-time-mutations.ts'
 import type { Arrivals } from './arrivals.ts'
-import type { CallCounts, CallRepeats, CountsTest } from './call-counts.ts'
+import type { CallCounts, CallRepeats } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
 import type { ErrorChange } from './compare-errors.ts'
 import type { LogChange } from './compare-log-counts.ts'
 import { partOfStratum, type StepSample, type StepStratum } from './step-strata.ts'
-import { callTimes, type Step, type StepTimes, stepKey, strataOfStep } from './step-times.ts'
+import {
+  callTimes,
+  plainStep,
+  type Step,
+  type StepTimes,
+  stepKey,
+  strataOfStep,
+} from './step-times.ts'
 import { type MeasuredMinority, type Minority, minorityOf } from './tail-counts.ts'
+import type { CountsTest } from './time-blocks.ts'
 
 /** Change of one operation of a step. */
-export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower' | 'p'> {
+export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower' | 'p'>, Verdict {
   readonly operation: string
   /** Requests that have it. */
   readonly beforeRequests: number
@@ -41,10 +49,6 @@ export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower
   /** Contribution to the sum of all response times after, in µs, and its standard error. */
   readonly contributionUs: number
   readonly contributionError: number
-  /** Significant among the operations of its step, and large enough to matter. */
-  readonly changed: boolean
-  /** Why it does not count as changed; `null` if it does. */
-  readonly why: Unchanged | null
 }
 
 /** One step, compared between the periods. */
@@ -69,12 +73,8 @@ export interface StepChange
 }
 
 /** Different behavior of an operation, compared between the periods. */
-export interface CallChange extends CallCounts, CountsTest {
+export interface CallChange extends CallCounts, CountsTest, Verdict {
   readonly q: number
-  /** Whether the change is significant among the operation's calls, and large enough to matter. */
-  readonly changed: boolean
-  /** Why it does not count as changed; `null` if it does. */
-  readonly why: Unchanged | null
 }
 
 /** Change in how often an operation repeats a call, compared between the periods. */
@@ -303,7 +303,7 @@ export function describeStep(
   { step, whole, operations, p, q }: TestedStep,
   options: Limits,
 ): StepChange {
-  const { kind, service, caller, part, strata } = step
+  const { strata } = step
   const significant = q < options.alpha
   const known = operations.filter(({ test }) => !Number.isNaN(test.p))
   const described = operations
@@ -335,10 +335,7 @@ export function describeStep(
   )
   const observed = excessOf(concerned, ({ after }) => after.calls, cutOf(told.minority))
   return {
-    kind,
-    service,
-    caller,
-    ...(part && { part }),
+    ...plainStep(step),
     ...times,
     beforeRequests: all.beforeRequests,
     afterRequests: all.afterRequests,
@@ -466,7 +463,7 @@ function describeTimes(
   const isParallel = minority === null && strata.some((one) => asWaitedFor(one) !== one)
   const addedUs = isParallel ? contribution.contributionUs : shift * calls
   const effect = (addedUs * weights) / Math.max(1, has.length) / usualUs
-  const why = whyUnchanged(test.p, { alpha: significant ? Number.POSITIVE_INFINITY : 0 }, () => [
+  const verdict = verdictOf(test.p, { alpha: significant ? Number.POSITIVE_INFINITY : 0 }, () => [
     !(Math.abs(effect) >= minimumEffect) && 'too small',
     isNegligible && 'too small in all',
   ])
@@ -481,8 +478,7 @@ function describeTimes(
     interval: [low, high],
     effect,
     ...contribution,
-    changed: why === null,
-    why,
+    ...verdict,
   }
 }
 

@@ -34,6 +34,11 @@ export function stepKey({ kind, service, caller, part }: Step): string {
   return JSON.stringify([kind, service, caller, part])
 }
 
+/** Returns a step alone, of something that is one. */
+export function plainStep({ kind, service, caller, part }: Step): Step {
+  return { kind, service, caller, ...(part && { part }) }
+}
+
 /** Whether a visit of a service makes the calls of a step. */
 export function makesCalls({ kind, caller }: Step, by: string): boolean {
   return kind === 'call' && (caller === null || caller === by)

@@ -1,6 +1,6 @@
 // Runs once a call of a request: the loops index with `!`.
 import { bisectRight, greatest, group, sum } from 'd3-array'
-import { addAt } from '../../core/entries.ts'
+import { addAt, joined } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { sortAscending } from '../../stats/ascending-order.ts'
 import { cauchyCombination } from '../../stats/cauchy-combination.ts'
@@ -8,10 +8,9 @@ import { moderatedShifts } from '../../stats/moderated-shifts.ts'
 import { moments } from '../../stats/moments.ts'
 import { pooledQuantile, quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
-import { compareRare } from './between-runs.ts'
 import type { StepSample, StepStratum } from './step-strata.ts'
 import type { StepTimes } from './step-times.ts'
-import { type ChoiceCounts, shortStretches, type TimeBlocks } from './time-blocks.ts'
+import { type ChoiceCounts, compareRare, shortStretches, type TimeBlocks } from './time-blocks.ts'
 
 /** Power of ranks that a subset shows by. */
 const SUBSET_POWER = 4
@@ -210,13 +209,7 @@ function partOf(
 }
 
 function medianOf(samples: readonly Float64Array[]): number {
-  const all = new Float64Array(sum(samples, ({ length }) => length))
-  let at = 0
-  for (const values of samples) {
-    all.set(values, at)
-    at += values.length
-  }
-  return quantile(sortAscending(all), 0.5)
+  return quantile(sortAscending(joined(samples, Float64Array)), 0.5)
 }
 
 function comparable(strata: readonly StepStratum[]) {

@@ -63,9 +63,8 @@ export function ownTimes(
       sum.spans++
     }
     for (const [operation, sum] of sums) {
-      const known = times.get(operation) ?? [[], []]
-      times.set(operation, known)
-      known[flows.period[request] as Period].push({ request, ...sum })
+      const own = getOrInsert(times, operation, (): [OwnTimes[], OwnTimes[]] => [[], []])
+      own[flows.period[request] as Period].push({ request, ...sum })
     }
   }
   return times
@@ -79,9 +78,7 @@ export function workParts(
   flows: FlowSet,
   { service, requests, minority }: Pick<StepChange, 'service' | 'requests' | 'minority'>,
 ): WorkPart[] {
-  const all = [BEFORE, AFTER].map(
-    (period) => requests.filter((request) => flows.period[request] === period).length,
-  )
+  const all = [flows.within(BEFORE, requests).length, flows.within(AFTER, requests).length]
   // Requests that do not have it spend nothing in it.
   const usOf = (own: readonly OwnTime[], period: Period) =>
     Array.from({ length: all[period]! }, (_, i) => own[i]?.us ?? 0)

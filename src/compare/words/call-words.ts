@@ -15,12 +15,12 @@ import type {
   SameSteps,
   StructureChange,
   ToldCall,
-} from '../findings/evidence.ts'
+} from '../findings/finding.ts'
 import { calledName, rootsName, stepName } from '../findings/names.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { ERRORS, type LogChange } from '../steps/compare-log-counts.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
-import { alsoDone, callsText, ofChances, type Words } from './words.ts'
+import { alsoDone, callsText, ofChances, type Words } from './finding-facts.ts'
 
 /** Says what a service does differently, and where to look. */
 export function callsWords(evidence: CallsEvidence, steps: StepChanges): Words {

@@ -6,6 +6,7 @@ import {
   partText,
   type Quantity,
   signedAmount,
+  TIME,
 } from '../../core/quantity.ts'
 import {
   certaintyText,
@@ -15,14 +16,121 @@ import {
   percent,
   printable,
 } from '../../core/words.ts'
-import type { FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { operationAt } from '../../flows/node-labels.ts'
 import { arrivals } from '../../flows/overlap.ts'
-import type { Draft, Finding } from '../findings/finding.ts'
-import { isOpen } from '../findings/finding-size.ts'
-import { calledName } from '../findings/names.ts'
+import {
+  type Deadline,
+  type Draft,
+  type Finding,
+  isOpen,
+  type RequestsEvidence,
+  type RestEvidence,
+  type RestOfRequests,
+} from '../findings/finding.ts'
+import { calledName, isMessage, mainOperation, rootsName } from '../findings/names.ts'
 import { wholeShifts } from '../findings/request-findings.ts'
 import type { TimedEvent } from '../onset/events.ts'
 import type { Bursts, Onset } from '../onset/onset.ts'
+import type { StepChange } from '../steps/step-changes.ts'
+import type { CountsTest } from '../steps/time-blocks.ts'
+import { namedPart, type WorkPart, wayParts, workParts } from '../steps/work-parts.ts'
+
+/** Sentences of a finding. */
+export interface Words {
+  /** Place of the change, such as `productcatalogservice → frontend`. */
+  readonly where: string
+  /** The change itself, such as `reply of GetProduct takes 98.5 ms longer`. */
+  readonly what: string
+  /** Place to look at, without traces. */
+  readonly look: string
+  /** Further facts. */
+  readonly notes: readonly string[]
+}
+
+/** Where to look if no step stands out. */
+export const EVERYWHERE = 'what all steps share: host, runtime, load'
+
+/** Says which share of the calls took longer, unless all did. */
+export function inFew({ minority }: Pick<StepChange, 'minority'>, of: string): string {
+  return minority === null ? '' : ` in ${percent(minority.share)} of ${of}`
+}
+
+/** Says how long the slow calls of a step take if only some changed, or names the changed span within them. */
+export function slowNotes(
+  flows: FlowSet,
+  step: StepChange,
+  parts: readonly WorkPart[] = step.kind === 'work' ? workParts(flows, step) : [],
+): string[] {
+  const { minority, shiftUs } = step
+  const part = namedPart(step, parts)
+  const within = part?.isOfCalls ? undefined : part
+  // Requests that are no longer slow are not known one by one.
+  if (minority === null || (within !== undefined && shiftUs < 0)) return []
+  const [usual, changed] = (within?.medianUs ?? [minority.usualUs, minority.changedUs]).map(
+    (amount) => formatAmount(amount, flows.quantity),
+  )
+  if (within) return [`its median is ${changed} in these requests; before, ${usual} in all`]
+  const of = isMessage(step) ? 'messages' : 'calls'
+  if (shiftUs > 0) return [`the slow ${of} take ${changed} (median); before, ${of} took ${usual}`]
+  return [`before, these ${of} took ${changed} (median), all ${of} ${usual}`]
+}
+
+/** Share of the change from which only one way is mentioned. */
+const ONE_WAY = 0.8
+
+/** Says which way calls take longer, of those whose both sides were recorded. */
+export function wayNotes(
+  flows: FlowSet,
+  ways: readonly Pick<StepChange, 'kind' | 'service' | 'caller'>[],
+  requests: readonly number[],
+): string[] {
+  if (flows.quantity !== TIME || ways.some(({ kind }) => kind !== 'call')) return []
+  const parts = wayParts(flows, ways, requests)
+  if (parts === null) return []
+  const share = parts.thereUs / (parts.thereUs + parts.backUs)
+  // Beyond all of it, the clocks of both sides moved against each other.
+  if (!(share > ONE_WAY - 1 && share < 2 - ONE_WAY)) return []
+  if (share >= ONE_WAY) return ['the time is lost on the way to the called service, not back']
+  if (share <= 1 - ONE_WAY) return ['the time is lost on the way back from the called service']
+  return [`${percent(share)} of it on the way to the called service, ${percent(1 - share)} back`]
+}
+
+type Counts = Pick<CountsTest, 'made' | 'chances'>
+
+/** Writes a count with its chances: `31 of 160`. */
+export function ofChances({ made, chances }: Counts, period: Period): string {
+  return `${grouped(made[period])} of ${grouped(chances[period])}`
+}
+
+/** Returns the counts of both periods as text: `31 of 160 calls (0 of 182 before)`. */
+export function callsText(counts: Counts): string {
+  return `${ofChances(counts, AFTER)} calls (${ofChances(counts, BEFORE)} before)`
+}
+
+/** Says how many other operations changed the same way. */
+export function alsoDone(others: number): string {
+  if (others < 1) return ''
+  return others === 1 ? ', as does 1 other operation' : `, as do ${others} other operations`
+}
+
+/** A title that names one operation of a step says less than this share of its change alone. */
+const MIN_NAMED = 0.5
+
+/** Says which other operation of a step changed with the one that its title names, or how many did. */
+export function alsoChanged(step: StepChange): string {
+  const { service, operations, contributionUs } = step
+  const changed = operations.filter((one) => one.changed)
+  const others = changed.filter(({ operation }) => operation !== mainOperation(step))
+  const [other] = others
+  if (other !== undefined && others.length === 1) {
+    return `, as does ${operationAt(service, other.operation)}`
+  }
+  if (changed.length > 0) return alsoDone(others.length)
+  const most = Math.max(0, ...operations.map((one) => one.contributionUs / contributionUs))
+  const isOne = operations.length < 2 || most >= MIN_NAMED
+  return isOne ? '' : ', as do its other operations together'
+}
 
 /** Longer ids of traces lose their end. */
 const MAX_ID_LENGTH = 12
@@ -278,4 +386,60 @@ export function lookText({ look, exemplars: { before, after } }: Finding): strin
     ...(after[0] === undefined ? [] : [`${short(after[0])} (after)`]),
   ]
   return `look at ${look}${traces.length === 0 ? '' : ` · traces: ${traces.join(', ')}`}`
+}
+
+/** Share of a shift from which the unexplained rest counts as all of it. */
+const MOSTLY = 0.95
+
+/** Says that whole requests of trace points take longer. */
+export function requestsWords({ roots, eachUs }: RequestsEvidence, quantity: Quantity): Words {
+  return {
+    where: rootsName(roots),
+    what: `requests take ${moreText(eachUs, quantity)}, spread over many steps`,
+    look: EVERYWHERE,
+    notes: [],
+  }
+}
+
+/** Says how much of the change of whole requests findings leave. */
+export function restWords(flows: FlowSet, { step, operation, left }: RestEvidence): Words {
+  const { quantity } = flows
+  const part = leftText(left, quantity)
+  const mostly = mostlyText(left)
+  const few = step.minority === null ? '' : `${percent(step.minority.share)} of its `
+  const time = moreText(part === '' ? left.eachUs : left.allUs, quantity)
+  const why = left.isAll
+    ? `${mostly}; no single step changed enough to blame`
+    : (part || '; no single step explains it') + mostly
+  return {
+    where: `${printable(step.service)} ${operationAt(step.service, operation)}`,
+    what: `${few}requests take ${time}${why}`,
+    look: lookAtRest(left) ?? (left.isAll ? EVERYWHERE : 'the steps of the two traces'),
+    notes: slowNotes(flows, step),
+  }
+}
+
+/** Says how much of a change no step explains; empty for all of it. */
+export function leftText({ eachUs, allUs }: RestOfRequests, quantity: Quantity): string {
+  if (Math.abs(eachUs) >= MOSTLY * Math.abs(allUs)) return ''
+  return `; no single step explains ${formatAmount(Math.abs(eachUs), quantity)} of it`
+}
+
+/** Names the step with most of the time, or the call that is given up later. */
+export function mostlyText({ place, deadline }: RestOfRequests): string {
+  if (deadline !== null) return `, mostly in ${deadline.name}, ${deadlineText(deadline)}`
+  return place === null ? '' : `, mostly in ${place.name}`
+}
+
+export function lookAtRest({ place, deadline }: RestOfRequests): string | null {
+  return deadline === null ? (place?.look ?? null) : printable(deadline.services[0] ?? '')
+}
+
+/** Says when calls are given up: `given up after 6 s (1 s before)`. */
+export function deadlineText({ us, beforeUs, longer }: Deadline): string {
+  const before =
+    beforeUs === null
+      ? `before, ${percent(longer)} took longer`
+      : `${formatDuration(beforeUs)} before`
+  return `given up after ${formatDuration(us)} (${before})`
 }

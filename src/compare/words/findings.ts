@@ -8,6 +8,7 @@ import {
   capitalized,
   certaintyText,
   counted,
+  formatDuration,
   grouped,
   listed,
   percent,
@@ -16,20 +17,35 @@ import {
 } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
+import { periodOverlap } from '../../flows/overlap.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import type { Detectable } from '../findings/detectable.ts'
 import { moreFailed } from '../findings/error-findings.ts'
-import type { Finding } from '../findings/finding.ts'
-import { isOpen } from '../findings/finding-size.ts'
+import { type Finding, isOpen } from '../findings/finding.ts'
 import { placeTitle, stepTitle } from '../findings/names.ts'
 import { clearShift, type WholeShift } from '../findings/request-findings.ts'
-import type { SlowRequests } from '../findings/slow-stretch.ts'
+import {
+  FAR,
+  type FewSlow,
+  SLOW,
+  type SlowCounts,
+  type SlowRequests,
+  type SlowStretch,
+} from '../findings/slow-stretch.ts'
 import type { ErrorChange } from '../steps/compare-errors.ts'
 import { slowSample } from '../steps/slow-sample.ts'
 import type { StepChange } from '../steps/step-changes.ts'
-import { intervalText, lookText, OWN_P, shareText } from './finding-facts.ts'
+import {
+  burstsText,
+  deadlineText,
+  hasDays,
+  intervalText,
+  lookText,
+  OWN_P,
+  shareText,
+  timeText,
+} from './finding-facts.ts'
 import { errorWords, failuresText } from './segment-words.ts'
-import { fewSlowText, stretchText } from './slow-words.ts'
 
 export const FINDINGS_OPTIONS = defineOptions({
   findingsThreshold: number({
@@ -400,14 +416,12 @@ function mixShare({ mixUs, observedChangeUs }: Findings): number {
 
 /** Says what of a change the mix is, where it may be more than all of it. */
 function mixOfAll(share: number, changeUs: number, quantity: Quantity): string {
-  if (share <= 2 - ALL_OF_IT) return `${mixText(share)} of it`
+  const how = share > 0 ? 'explains' : 'offsets'
+  if (share <= 2 - ALL_OF_IT) {
+    return `the changed request mix ${how} ${percent(Math.abs(share))} of it`
+  }
   const [mix, rest] = [share, 1 - share].map((part) => moreText(part * changeUs, quantity))
   return `the changed request mix alone makes it ${mix}, everything else ${rest}`
-}
-
-function mixText(share: number, verb = ' explains'): string {
-  const how = share > 0 ? verb : ' offsets'
-  return `the changed request mix${how} ${percent(Math.abs(share))}`
 }
 
 /** Breaks a line between words, not within facts that fit; all lines but the first are indented. */
@@ -429,4 +443,75 @@ function wrapped(text: string, first: string, width: number): string[] {
     }
   }
   return [...lines, line]
+}
+
+/** Most bursts whose times are listed. */
+const MAX_LISTED = 6
+
+/** Describes the stretch: its time, how slow its requests were, the place, and traces to look at. */
+export function stretchText(stretch: SlowStretch, flows: FlowSet): string {
+  const { quantity } = flows
+  const { fromUs, untilUs, isTimeOfDay, inside, outside, before, where, affected } = stretch
+  const [from, to] = [fromUs, untilUs].map((us) =>
+    isTimeOfDay ? timeText(us, { days: hasDays(flows) }) : formatDuration(us),
+  )
+  const of = ({ slow, requests }: SlowCounts) => `${grouped(slow)} of ${grouped(requests)}`
+  const counts = `(at other times ${of(outside)}, before ${of(before)})`
+  const when = `from ${from} to ${to} ${isTimeOfDay ? 'UTC' : 'into the after period'}`
+  const slowest = `one stretch may be chance. Slowest: ${stretch.examples.map(printable).join(', ')}.`
+  // A slow call there need not make the request slow for its kind.
+  const all = affected > inside.slow ? `, where ${grouped(affected)} requests were slow` : ''
+  const told = { ...stretch, where: where && where + all }
+  return (
+    `Slow stretch: ${when}, ${of(inside)} requests took ` +
+    `longer than ${100 * SLOW} % of their type before ${counts}, ` +
+    `${slowText(told, inside.requests + outside.requests, quantity)}; ${slowest}`
+  )
+}
+
+/** Describes the slow requests: their number, their excess, the place, and traces to look at. */
+export function fewSlowText(few: FewSlow, flows: FlowSet): string {
+  const { quantity } = flows
+  const where = fewSlowWhere(few)
+  const longest = few.of === 'calls' ? `the longest in ${where}` : 'the longest of their type'
+  const told = { ...few, where: few.of === 'calls' ? null : where }
+  const only = few.condition === null ? '' : `, nearly all where ${few.condition}`
+  const when = fewSlowWhen(few, flows)
+  return (
+    `Few but slow: ${counted(few.requests, 'request')} took more than ${FAR} times ${longest} before, ` +
+    `${slowText({ ...told, only }, flows.wholes(AFTER), quantity)}, but may be chance. ` +
+    `${when === null ? '' : `They come ${when}. `}` +
+    `Slowest: ${few.examples.map(printable).join(', ')}.`
+  )
+}
+
+/** Says where a few requests are slow, or fail, and when they are given up. */
+export function fewSlowWhere({ where, deadline, failing }: FewSlow): string {
+  if (deadline !== null) return `${where}, ${deadlineText(deadline)}`
+  return failing === null ? where : `${where}, where ${errorWords(failing)}`
+}
+
+/** `in 2 bursts, from 10:01:00 and 10:03:00 UTC`; of more than are listed, how long they are apart. */
+export function fewSlowWhen({ bursts }: FewSlow, flows: FlowSet): string | null {
+  if (bursts === null) return null
+  const { count, beginUs } = bursts
+  if (count > MAX_LISTED || periodOverlap(flows) === null) return `in ${burstsText(bursts)}`
+  const days = hasDays(flows)
+  return `in ${count} bursts, from ${listed(beginUs.map((us) => timeText(us, { days })))} UTC`
+}
+
+function slowText(
+  {
+    typicalUs,
+    excessUs,
+    where,
+    only = '',
+  }: Pick<SlowStretch, 'typicalUs' | 'excessUs' | 'where'> & { readonly only?: string },
+  after: number,
+  quantity: Quantity,
+): string {
+  return (
+    `typically ${moreText(typicalUs, quantity)} than usual${where === null ? '' : `, mostly in ${where}`}${only}. ` +
+    `This adds ${formatAmount(excessUs / after, quantity)} to the mean`
+  )
 }

@@ -9,8 +9,7 @@ import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { condition } from '../../traces/selection/condition.ts'
 import { moreFailed } from '../findings/error-findings.ts'
-import type { FailureEvidence, SegmentEvidence } from '../findings/evidence.ts'
-import type { Draft, Finding } from '../findings/finding.ts'
+import type { Draft, FailureEvidence, Finding, SegmentEvidence } from '../findings/finding.ts'
 import { calledName } from '../findings/names.ts'
 import { ALL_OF_IT } from '../findings/segment-findings.ts'
 import { MANY_TIMES } from '../segments/mistaken-conditions.ts'
@@ -18,8 +17,16 @@ import type { Segment } from '../segments/segments.ts'
 import type { ErrorChange, InnerCall } from '../steps/compare-errors.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
 import { MIN_PART, workParts } from '../steps/work-parts.ts'
-import { deadlineText, leftText, lookAtRest, mostlyText } from './rest-words.ts'
-import { callsText, ofChances, type Words, wayNotes } from './words.ts'
+import {
+  callsText,
+  deadlineText,
+  leftText,
+  lookAtRest,
+  mostlyText,
+  ofChances,
+  type Words,
+  wayNotes,
+} from './finding-facts.ts'
 
 const OPERATION = { service: null, attribute: 'operation', isAttribute: false }
 

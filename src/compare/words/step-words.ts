@@ -11,7 +11,7 @@ import type {
   FactorEvidence,
   PlaceEvidence,
   StepsEvidence,
-} from '../findings/evidence.ts'
+} from '../findings/finding.ts'
 import { isMessage, mainOperation } from '../findings/names.ts'
 import { areAlike, eachOfSteps, requestsOf } from '../findings/step-findings.ts'
 import type { PlaceEnd } from '../places/places.ts'
@@ -19,9 +19,16 @@ import { subjectOf } from '../segments/segment-words.ts'
 import type { Segment } from '../segments/segments.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import { isInnerPart, namedPart, type WorkPart, workParts } from '../steps/work-parts.ts'
-import { intervalText } from './finding-facts.ts'
+import {
+  alsoChanged,
+  EVERYWHERE,
+  inFew,
+  intervalText,
+  slowNotes,
+  type Words,
+  wayNotes,
+} from './finding-facts.ts'
 import { failuresText, timeWords } from './segment-words.ts'
-import { alsoChanged, EVERYWHERE, inFew, slowNotes, type Words, wayNotes } from './words.ts'
 
 /**
  * Says how much longer steps take, and where to look.

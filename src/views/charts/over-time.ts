@@ -1,7 +1,7 @@
 import { extent, max, min, range, sort, sum } from 'd3-array'
 import type { Comparison } from '../../compare/comparison.ts'
 import { type Failure, failuresOf } from '../../compare/findings/error-findings.ts'
-import { expectedAtLoad, loadWindows, predictor } from '../../compare/load/expected-at-load.ts'
+import { expectedAtLoad, loadWindows, predictor } from '../../compare/findings/load-findings.ts'
 import { EVENT_OPTIONS } from '../../compare/onset/events.ts'
 import { OptionError } from '../../core/errors.ts'
 import { optionalCount } from '../../core/options.ts'

@@ -1,10 +1,10 @@
 // Called some hundred times for each scenario, over all its requests: the loops index with `!`.
 import { bisectRight, cumsum, max, min, sum } from 'd3-array'
 import { requestStartsUs } from '../../calls/call-forest.ts'
-import { compareChoices } from '../../compare/steps/between-runs.ts'
 import {
   BLOCKS,
   type ChoiceCounts,
+  compareChoices,
   divideTimes,
   MIN_SHARED,
 } from '../../compare/steps/time-blocks.ts'

@@ -4,9 +4,13 @@ import {
   type WarningCode,
   warning,
 } from '../../compare/fairness/comparison-warning.ts'
-import { dataQuality } from '../../compare/fairness/data-quality.ts'
-import { type Arrivals, missingIntervals, timeRanges } from '../../compare/fairness/period-times.ts'
 import {
+  type Arrivals,
+  missingIntervals,
+  timeRanges,
+} from '../../compare/fairness/period-problems.ts'
+import {
+  dataQuality,
   duplicateTraces,
   isConsiderable,
   skewedTraces,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { groupsUnderWay } from '../../../src/compare/interference/activity.ts'
+import { groupsUnderWay } from '../../../src/compare/interference/interference.ts'
 
 const span = fc.record({
   place: fc.nat(2),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compareActions } from '../../../src/compare/steps/between-runs.ts'
+import { compareActions } from '../../../src/compare/steps/time-blocks.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 
 const PER_RUN = 10

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { compareChoices } from '../../../src/compare/steps/between-runs.ts'
-import { unweighted } from '../../../src/compare/steps/call-counts.ts'
-import { StretchCounts } from '../../../src/compare/steps/time-blocks.ts'
+import { StretchCounts, compareChoices, unweighted } from '../../../src/compare/steps/time-blocks.ts'
 import { type RandomSource, randomSource } from '../../../src/stats/random.ts'
 
 /** How many requests each recorded one stands for, by whether it fails. */
