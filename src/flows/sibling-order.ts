@@ -7,10 +7,12 @@ import type { SpanClocks } from './clocks/clock-offsets.ts'
 import type { ClockResolution } from './clocks/clock-resolution.ts'
 import { AFTER, BEFORE, type FlowOptions, type FlowReport, type Period } from './flow-set.ts'
 import {
-  intervalPrecedence,
-  type Precedence,
-  precedenceOf,
-  reducePrecedence,
+  closedPrecedence,
+  intervalPredecessors,
+  type Predecessors,
+  type SiblingWaits,
+  siblingWaits,
+  topologicalOrder,
 } from './precedence.ts'
 import type { SpanCalls } from './span-calls.ts'
 
@@ -21,7 +23,7 @@ const MAX_CHILDREN = 256
 interface OrderedChildren {
   /** Places in the order that their flow lists them; `null` for the order they come in. */
   readonly listing: readonly number[] | null
-  readonly precedence: Precedence
+  readonly waits: SiblingWaits
   /** Whether other calls of the same children, by name and in order of start, have the same. */
   readonly isByRule: boolean
 }
@@ -45,13 +47,19 @@ export function siblingOrder(
   { concurrency, slackUs }: FlowOptions,
 ): SiblingOrder {
   const slackOf = recordings.map(({ traces }) => slackOfSpans(traces, named.resolution, slackUs))
-  const each = (orderOf: typeof observedOrder): SiblingOrder => ({
+  const each = (predecessorsOf: typeof observedPredecessors): SiblingOrder => ({
     counts: {},
-    order: (recording, caller, children) =>
-      orderOf(recordings[recording]!, { caller, children, slackOf: slackOf[recording]! }),
+    order(recording, caller, children) {
+      const calls = recordings[recording]!
+      const call = { caller, children, slackOf: slackOf[recording]! }
+      const order = children.map((_, i) => i)
+      const asynchronous = (child: number) => outlives(calls, children[child]!, call)
+      const waits = siblingWaits(predecessorsOf(calls, call), order, asynchronous)
+      return { listing: null, waits, isByRule: false }
+    },
   })
-  if (concurrency === 'none') return each(concurrentOrder)
-  const observed = each(observedOrder)
+  if (concurrency === 'none') return each((_, { children }) => Array.from(children, () => []))
+  const observed = each(observedPredecessors)
   if (concurrency === 'observed') return observed
   return new LearnedSiblingOrder(recordings, named, { slackOf, observed })
 }
@@ -90,41 +98,17 @@ function outlives(calls: SpanCalls, child: number, call: Call): boolean {
 }
 
 /** `children` come sorted by start, then end: an order in which predecessors come first. */
-function observedOrder(calls: SpanCalls, call: Call): OrderedChildren {
-  const { children, slackOf } = call
+function observedPredecessors(calls: SpanCalls, { caller, children, slackOf }: Call): Predecessors {
   const startUs = Float64Array.from(children, (span) => calls.startUs[span]!)
   const endUs = Float64Array.from(children, (span) => calls.endUs[span]!)
-  const asynchronous = (child: number) => outlives(calls, children[child]!, call)
   if (children.length > MAX_CHILDREN) {
-    return {
-      listing: null,
-      isByRule: false,
-      precedence: intervalPrecedence(
-        { startUs, endUs, slackUs: slackOf(call.caller) },
-        asynchronous,
-      ),
-    }
+    return intervalPredecessors({ startUs, endUs, slackUs: slackOf(caller) })
   }
   const slacksUs = Float64Array.from(children, slackOf)
   const precedes = (a: number, b: number) =>
     endUs[a]! <= startUs[b]! + Math.max(slacksUs[a]!, slacksUs[b]!)
   const order = children.map((_, i) => i)
-  return {
-    listing: null,
-    isByRule: false,
-    precedence: reducePrecedence(order, precedes, asynchronous),
-  }
-}
-
-function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {
-  const all = Array.from(call.children, (_, i) => i)
-  const asynchronous = (child: number) => outlives(calls, call.children[child]!, call)
-  const precedence = precedenceOf(
-    { followers: all.map(() => []), starters: all },
-    all,
-    asynchronous,
-  )
-  return { listing: null, isByRule: false, precedence }
+  return closedPrecedence(order, precedes).predecessors
 }
 
 /** Children of one caller, by their names. */
@@ -142,7 +126,7 @@ interface Children {
 interface Combination {
   readonly listing: readonly number[]
   /** `null` where the rules contradict each other. */
-  readonly precedence: Precedence | null
+  readonly waits: SiblingWaits | null
 }
 
 /** The `'learned'` rule: the order depends only on which children there are, once a combination. */
@@ -189,12 +173,12 @@ class LearnedSiblingOrder implements SiblingOrder {
 
   order(recording: number, caller: number, children: Uint32Array): OrderedChildren {
     if (children.length > MAX_CHILDREN) return this.#observed.order(recording, caller, children)
-    const { listing, precedence } = this.#combination(recording, caller, children)
-    if (precedence === null) {
+    const { listing, waits } = this.#combination(recording, caller, children)
+    if (waits === null) {
       this.counts.circularOrders++
       return this.#observed.order(recording, caller, children)
     }
-    return { listing, precedence, isByRule: true }
+    return { listing, waits, isByRule: true }
   }
 
   #combination(recording: number, caller: number, children: Uint32Array): Combination {
@@ -208,11 +192,11 @@ class LearnedSiblingOrder implements SiblingOrder {
     return getOrInsert(this.#combinations, key, () => {
       const numbers = this.#numberChildren(called)
       const listing = numbers.map((_, i) => i).sort((a, b) => numbers[a]! - numbers[b]!)
-      const precedence = this.#precedenceOf(period, name, {
+      const waits = this.#waitsOf(period, name, {
         sorted: listing.map((i) => numbers[i]!),
         detached: listing.map((i) => isDetached[i]!),
       })
-      return { listing, precedence }
+      return { listing, waits }
     })
   }
 
@@ -279,16 +263,17 @@ class LearnedSiblingOrder implements SiblingOrder {
   }
 
   /** The order of one combination of children, or `null` when the rules contradict each other. */
-  #precedenceOf(
+  #waitsOf(
     period: Period,
     name: number,
     { sorted, detached }: { sorted: readonly number[]; detached: readonly number[] },
-  ): Precedence | null {
+  ): SiblingWaits | null {
     const order = this.#orderOf(name)
     const precedes = (a: number, b: number) => order.precedes(period, sorted[a]!, sorted[b]!)
     const topological = topologicalOrder(sorted.length, precedes)
     if (topological === null) return null
-    return reducePrecedence(topological, precedes, (child) => {
+    const { predecessors } = closedPrecedence(topological, precedes)
+    return siblingWaits(predecessors, topological, (child) => {
       const waited = order.waitsFor(period, sorted[child]!)
       return !waited || detached[child] === 1
     })
@@ -298,27 +283,6 @@ class LearnedSiblingOrder implements SiblingOrder {
 /** Whether two spans of different clocks are apart by less than their clocks may still be. */
 function isInDoubt({ clock, doubtUs }: SpanClocks, a: number, b: number, gapUs: number): boolean {
   return clock[a] !== clock[b] && Math.abs(gapUs) < doubtUs[a]! + doubtUs[b]!
-}
-
-/** Sorts by Kahn's algorithm, lowest number first; `null` if the relation has a cycle. */
-function topologicalOrder(n: number, precedes: (a: number, b: number) => boolean): number[] | null {
-  const waiting = Array.from({ length: n }, (_, b) => {
-    let count = 0
-    for (let a = 0; a < n; a++) if (a !== b && precedes(a, b)) count++
-    return count
-  })
-  const order: number[] = []
-  const done = new Uint8Array(n)
-  while (order.length < n) {
-    const next = waiting.findIndex((count, i) => count === 0 && done[i] === 0)
-    if (next < 0) return null
-    done[next] = 1
-    order.push(next)
-    for (let b = 0; b < n; b++) {
-      if (b !== next && precedes(next, b)) waiting[b] = waiting[b]! - 1
-    }
-  }
-  return order
 }
 
 /** One child precedes another when it did in this share of the calls that have both. */

@@ -254,8 +254,8 @@ class SpanFlowBuilder {
         edge(2 * k, 2 * k + 1)
         continue
       }
-      const { listing, precedence, ...order } = this.#order.order(recording, span, below)
-      const { followers, starters, finishers } = precedence
+      const { listing, waits, ...order } = this.#order.order(recording, span, below)
+      const { followers, starters, finishers } = waits
       isByRule &&= order.isByRule
       const first = walk.length
       for (let i = 0; i < below.length; i++) walk.push(below[listing?.[i] ?? i]!)
@@ -268,7 +268,7 @@ class SpanFlowBuilder {
       })
       for (const i of finishers) edge(2 * (first + i) + 1, 2 * k + 1)
       if (finishers.length === 0) edge(2 * k, 2 * k + 1)
-      unawaited += precedence.unawaited
+      unawaited += waits.unawaited
     }
     const nodes = Uint32Array.from(
       walk.flatMap((span) => [callLabels[span]!, callLabels[span]! + 1]),
