@@ -191,13 +191,8 @@ export class LatencyDiagnosis extends Stage {
     { rank: outer, scenario: around }: DiagnosedScenario,
   ): boolean {
     const isWhole = around.kind === 'server' || around.kind === 'partition'
-    if (
-      isWhole &&
-      path !== null &&
-      this.models.paths.above(path).some((each) => each === around.path)
-    ) {
-      return true
-    }
+    const above = path === null ? [] : this.models.paths.above(path)
+    if (isWhole && above.some((each) => each === around.path)) return true
     const isBelow = (nodes: readonly DiagnosedScenario[], isInside: boolean): boolean =>
       nodes.some(
         (node) =>
@@ -218,13 +213,7 @@ export class LatencyDiagnosis extends Stage {
     const { scenario, evaluation, touched } = found
     const { base: before, target } = this
     const { profile } = evaluation
-    return new ScenarioProfile({
-      title: scenario.title,
-      before,
-      profile,
-      target,
-      touched,
-    })
+    return new ScenarioProfile({ title: scenario.title, before, profile, target, touched })
   }
 
   /**
@@ -331,9 +320,13 @@ function diagnosedScenarios(
 const NEARLY = { within: 0.8, given: 0.95 }
 
 /**
- * Returns the order of scenarios, best first, as rows. A scenario that explains nearly as much as one that contains it
- * comes before that one. So does "as after" before "as other calls", and a property that requests bring along before
- * one that the system gave them.
+ * Returns the order of scenarios, best first, as rows. The key is the certainty that the changed quantity changed
+ * between the periods, times the root of the distance that it moves response times towards the target. Scenarios that
+ * cannot be compared between the periods come last, nearest to the target first. Divergence alone rewards any large
+ * change; certainty alone rewards changes that nobody waits for.
+ *
+ * A scenario that explains nearly as much as one that contains it comes before that one. So does "as after" before "as
+ * other calls", and a property that requests bring along before one that the system gave them.
  */
 function causesFirst(
   firsts: readonly TriedScenario[],
@@ -346,8 +339,10 @@ function causesFirst(
     }
     return keys
   })
-  const order = rankScenarios(firsts.map(({ evaluation }) => evaluation))
   const at = (row: number) => firsts[row] as TriedScenario
+  const order = [...firsts.keys()].sort(
+    (a, b) => at(b).evaluation.key - at(a).evaluation.key || a - b,
+  )
   const goesBefore = (row: number, other: number) => {
     const share = at(row).evaluation.key / at(other).evaluation.key
     const [one, two] = [at(row).candidate, at(other).candidate]
@@ -553,20 +548,6 @@ function furtherOf(
     if (level.length === beam) break
   }
   return level
-}
-
-/**
- * Returns the order of scenarios, best first, as rows of `evaluations`. The score is the certainty that the changed
- * quantity changed between the periods, times the root of the distance that it moves response times towards the target.
- * Scenarios that cannot be compared between the periods come last, nearest to the target first.
- *
- * Divergence alone rewards any large change; certainty alone rewards changes that nobody waits for.
- */
-function rankScenarios(evaluations: readonly Evaluation[]): number[] {
-  const keys = evaluations.map(({ key }) => key)
-  return evaluations
-    .map((_, row) => row)
-    .sort((a, b) => (keys[b] as number) - (keys[a] as number) || a - b)
 }
 
 /**

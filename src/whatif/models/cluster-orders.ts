@@ -118,10 +118,7 @@ function commonPrecedence(
 }
 
 /** Cluster with its key: an operation, and the children that its calls wait for. */
-export interface KeyedCluster extends OrderCluster {
-  readonly name: number
-  readonly key: number
-}
+type KeyedCluster = OrderCluster & Pick<CallOrder, 'name' | 'key'>
 
 /** A cluster that became the model of that number, and when its period's calls ran. */
 export interface LearnedCluster extends KeyedCluster {
@@ -240,7 +237,7 @@ const WAITS_BELOW = 0.5
 const MAX_PAIRS = 64
 
 /** Orders of one name and the same nodes, and how many calls have each. */
-export interface WeighedOrders {
+interface WeighedOrders {
   /** Numbers of orders; the arrays below are parallel to it. */
   readonly members: readonly number[]
   readonly precedences: readonly Precedence[]
@@ -249,7 +246,7 @@ export interface WeighedOrders {
 }
 
 /** Numbers of places in `WeighedOrders.members`. */
-export type Group = readonly number[]
+type Group = readonly number[]
 
 /** Two nodes, of which `a` is over before `b` begins in `held` calls. */
 interface HeldPair {
@@ -344,12 +341,7 @@ function usuallyAwaited(orders: WeighedOrders, group: Group, times: OrderTimes):
 }
 
 /** Order of the nodes in the calls of some orders, and the times of these calls. */
-export interface TimedOrders {
-  readonly precedence: Precedence
-  readonly members: readonly number[]
-  readonly calls: number
-  readonly times: OrderTimes
-}
+type TimedOrders = Pick<LearnedCluster, 'precedence' | 'members' | 'calls' | 'times'>
 
 /** Returns whether neither waits for a node that the other does not wait for. */
 export function waitAlike(one: TimedOrders, other: TimedOrders): boolean {
