@@ -61,7 +61,7 @@ export function siblingOrder(
   if (concurrency === 'none') return each((_, { children }) => Array.from(children, () => []))
   const observed = each(observedPredecessors)
   if (concurrency === 'observed') return observed
-  return new LearnedSiblingOrder(recordings, named, { slackOf, observed })
+  return new LearnedSiblingOrder({ ...named, recordings, slackOf, observed })
 }
 
 /** Returns the largest overlap of a span with another at which it still counts as over before it, in µs. */
@@ -129,13 +129,16 @@ interface Combination {
   readonly waits: SiblingWaits | null
 }
 
+/** Recordings that orders are learned from, by recording, and the order of calls that they say nothing of. */
+interface LearnedFrom extends Pick<NamedRuns, 'names' | 'runs'> {
+  readonly recordings: readonly SpanCalls[]
+  readonly slackOf: readonly SlackOfSpan[]
+  readonly observed: SiblingOrder
+}
+
 /** The `'learned'` rule: the order depends only on which children there are, once a combination. */
 class LearnedSiblingOrder implements SiblingOrder {
-  readonly #recordings: readonly SpanCalls[]
-  readonly #runs: number
-  readonly #names: readonly Uint32Array[]
-  readonly #slackOf: readonly SlackOfSpan[]
-  readonly #observed: SiblingOrder
+  readonly #of: LearnedFrom
   readonly #childNumbers = new Map<number, number>()
   readonly #orders = new Map<number, LearnedOrder>()
   readonly #combinations = new Map<string, Combination>()
@@ -149,16 +152,9 @@ class LearnedSiblingOrder implements SiblingOrder {
     wideCalls: 0,
   }
 
-  constructor(
-    recordings: readonly SpanCalls[],
-    { names, runs }: NamedRuns,
-    { slackOf, observed }: { slackOf: readonly SlackOfSpan[]; observed: SiblingOrder },
-  ) {
-    this.#recordings = recordings
-    this.#runs = runs
-    this.#names = names
-    this.#slackOf = slackOf
-    this.#observed = observed
+  constructor(of: LearnedFrom) {
+    const { recordings, names, runs } = of
+    this.#of = of
     this.#seen = new Uint32Array(1 + Math.max(-1, ...names.map((ofSpans) => max(ofSpans) ?? -1)))
     recordings.forEach((_, recording) => {
       this.#learn(recording)
@@ -172,19 +168,20 @@ class LearnedSiblingOrder implements SiblingOrder {
   }
 
   order(recording: number, caller: number, children: Uint32Array): OrderedChildren {
-    if (children.length > MAX_CHILDREN) return this.#observed.order(recording, caller, children)
+    const { observed } = this.#of
+    if (children.length > MAX_CHILDREN) return observed.order(recording, caller, children)
     const { listing, waits } = this.#combination(recording, caller, children)
     if (waits === null) {
       this.counts.circularOrders++
-      return this.#observed.order(recording, caller, children)
+      return observed.order(recording, caller, children)
     }
     return { listing, waits, isByRule: true }
   }
 
   #combination(recording: number, caller: number, children: Uint32Array): Combination {
     const period = this.#periodOf(recording)
-    const ofSpans = this.#names[recording]!
-    const { detached } = this.#recordings[recording]!
+    const ofSpans = this.#of.names[recording]!
+    const { detached } = this.#of.recordings[recording]!
     const name = ofSpans[caller]!
     const called = Array.from(children, (span) => ofSpans[span]!)
     const isDetached = Array.from(children, (span) => detached[span]!)
@@ -201,14 +198,15 @@ class LearnedSiblingOrder implements SiblingOrder {
   }
 
   #periodOf(recording: number): Period {
-    return recording < this.#runs ? BEFORE : AFTER
+    return recording < this.#of.runs ? BEFORE : AFTER
   }
 
   #learn(recording: number): void {
-    const { childOffsets, children, startUs, endUs, outside, clocks } = this.#recordings[recording]!
+    const of = this.#of
+    const { childOffsets, children, startUs, endUs, outside, clocks } = of.recordings[recording]!
     const period = this.#periodOf(recording)
-    const names = this.#names[recording]!
-    const slackOf = this.#slackOf[recording]!
+    const names = of.names[recording]!
+    const slackOf = of.slackOf[recording]!
     const known = new Map<string, Children>()
     for (let caller = 0; caller < names.length; caller++) {
       const first = childOffsets[caller]!
@@ -297,7 +295,7 @@ const ALPHA = 0.05
 /** Limit above the number of children in any set of traces. */
 const CHILDREN = 2 ** 26
 
-export class Tally {
+class Tally {
   readonly calls: [number, number] = [0, 0]
   readonly held: [number, number] = [0, 0]
   /** The periods disagree: each has a rule of its own. */
@@ -314,16 +312,11 @@ export class Tally {
   }
 }
 
-interface Differences {
-  readonly pairs: number
-  readonly waits: number
-}
-
 /**
  * Counts, under one parent operation, how often a child was over before another began, and before the reply. A second
  * call of an operation is another child than its first.
  */
-export class LearnedOrder {
+class LearnedOrder {
   readonly #pairs = new Map<number, Tally>()
   readonly #replies = new Map<number, Tally>()
 
@@ -354,7 +347,8 @@ export class LearnedOrder {
     return [...this.#pairs.values(), ...this.#replies.values()]
   }
 
-  differences(): Differences {
+  /** Counts the pairs, and the waits of replies, in which the periods differ. */
+  differences(): { readonly pairs: number; readonly waits: number } {
     const pairs = [...this.#pairs.keys()].filter((key) => {
       const [first, second] = [Math.floor(key / CHILDREN), key % CHILDREN]
       return (
@@ -377,7 +371,7 @@ export class LearnedOrder {
  * with at least 30 calls of each period (Benjamini-Hochberg, 5 %), by at least five points. Gives
  * how many rules then differ.
  */
-function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
+function separatePeriods(orders: Iterable<LearnedOrder>) {
   const learned = [...orders]
   const candidates = learned
     .flatMap((order) => order.tallies())
