@@ -26,6 +26,7 @@ import {
   type ProfileQuantiles,
   profileQuantiles,
 } from '../recompute/latency-profile.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
 import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
 import { chooseFeature, type FeatureChoice } from '../scenarios/features.ts'
 import { isAbout, placesOf } from '../scenarios/finding-places.ts'
@@ -38,14 +39,15 @@ import {
   type ScenarioTests,
 } from './evaluate-scenario.ts'
 
+/** A base, a target, and what judges scenarios. */
 export interface DiagnosisSubject {
-  /** Models of the sampled periods: the base, and the target if it consists of traces. */
-  readonly models: ExecutionModels
-  readonly evaluator: Pick<Evaluator, 'unchanged' | 'evaluateTogether'>
-  readonly target: LatencyProfile
+  /** Requests of the sampled base. */
+  readonly base: RequestModel
+  /** Those of the target if it consists of traces, so changed quantities can be compared with it; else null. */
+  readonly target: RequestModel | null
+  readonly targetProfile: LatencyProfile
   readonly targetTitle: string
-  /** Whether the target consists of traces, so changed quantities can be compared with it. */
-  readonly isOfTraces: boolean
+  readonly evaluator: Evaluator
   readonly test: (tried: readonly Evaluation[]) => ScenarioTests
   readonly options: DiagnosisOptions
 }
@@ -77,9 +79,9 @@ export class LatencyDiagnosis extends Stage {
     this.#subject = subject
     this.#tried = tried
     this.options = subject.options
-    this.models = subject.models
+    this.models = subject.base.models
     this.base = subject.evaluator.unchanged.profile
-    this.target = subject.target
+    this.target = subject.targetProfile
     this.targetTitle = subject.targetTitle
     this.divergence = subject.evaluator.unchanged.divergence
     this.state = state
@@ -250,7 +252,8 @@ function diagnosedScenarios(
   tried: readonly TriedScenario[],
   subject: DiagnosisSubject,
 ): DiagnosisNodes {
-  const { isOfTraces, options } = subject
+  const { options } = subject
+  const isOfTraces = subject.target !== null
   const { unchanged } = subject.evaluator
   // The first node of each scenario is the one nearest to the root.
   const nodesOf = group(tried, ({ candidate }) => candidate.key)

@@ -79,32 +79,25 @@ function reordered(
   const there = callRows(target.forest, group.paths).filter((call) => modelOf[call] === to.id)
   const plan = usualPlan(target, there)
   if (plan === null) return []
-  const timesLikeThere = (
-    name: 'preprocessingUs' | 'replyUs',
-    own: Uint32Array,
-    of: Uint32Array,
-  ) => ({
-    calls: own,
-    [name]: timesAs(
-      timesAt(base, own, (call) => base[name][call]!),
-      timesAt(target, of, (call) => target[name][call]!),
-    ),
-  })
   const changed = to.nodes
     .map((_, node) => node)
     .filter((node) => !haveSameNodes(from.predecessors[node], to.predecessors[node]))
+    .map((node) => ({
+      time: 'preprocessingUs' as const,
+      own: childrenOf(base, calls, node),
+      theirs: childrenOf(target, there, node),
+    }))
+  const replies = { time: 'replyUs', own: calls, theirs: there } as const
+  const isReplySame = haveSameNodes(from.returnPredecessors, to.returnPredecessors)
   return [
     { calls, orders: Array.from(calls, () => plan) },
-    ...changed.map((node) =>
-      timesLikeThere(
-        'preprocessingUs',
-        childrenOf(base, calls, node),
-        childrenOf(target, there, node),
+    ...[...changed, ...(isReplySame ? [] : [replies])].map(({ time, own, theirs }) => ({
+      calls: own,
+      [time]: timesAs(
+        timesAt(base, own, (call) => base[time][call]!),
+        timesAt(target, theirs, (call) => target[time][call]!),
       ),
-    ),
-    ...(haveSameNodes(from.returnPredecessors, to.returnPredecessors)
-      ? []
-      : [timesLikeThere('replyUs', calls, there)]),
+    })),
   ]
 }
 
