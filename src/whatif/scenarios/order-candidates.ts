@@ -48,7 +48,6 @@ import {
 export function orderCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
   const { paths, base, target, minimumPartition: least } = context
   if (target === null || switchedCalls(base, target, { group, least }).length === 0) return []
-  const kept = keysInSeveralOrders([base, target], group)
   return [
     candidate({
       kind: 'order',
@@ -59,7 +58,14 @@ export function orderCandidates(context: CandidateContext, group: CallGroup): Ca
         switchedCalls(from, to, { group, least }).flatMap((each) =>
           reordered(from, to, { ...each, group }),
         ),
-      kinds: (model) => ordersOf(model, group, kept),
+      evidence(from, to) {
+        const kept = keysInSeveralOrders([from, to], group)
+        return {
+          measured: 'kinds',
+          before: ordersOf(from, group, kept),
+          after: ordersOf(to, group, kept),
+        }
+      },
     }),
   ]
 }
