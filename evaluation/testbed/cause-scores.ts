@@ -1,8 +1,11 @@
 import type { CallPaths } from '../../src/calls/call-paths.ts'
 import { siblingPercentiles } from '../../src/stats/sibling-percentile.ts'
-import type { PreparedDiagnosis } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import type { Evaluation } from '../../src/whatif/diagnosis/evaluate-scenario.ts'
-import { scoreSiblings, type TriedScenario } from '../../src/whatif/diagnosis/latency-diagnosis.ts'
+import {
+  type DiagnosisSubject,
+  scoreSiblings,
+  type TriedScenario,
+} from '../../src/whatif/diagnosis/latency-diagnosis.ts'
 import type { Candidate } from '../../src/whatif/scenarios/scenario.ts'
 import type { CallChain } from './simulated-system.ts'
 
@@ -41,7 +44,7 @@ interface Family {
 export function causeScores(
   chain: CallChain,
   tried: readonly TriedScenario[],
-  { evaluator, base }: Pick<PreparedDiagnosis, 'evaluator' | 'base'>,
+  { evaluator, base }: Pick<DiagnosisSubject, 'evaluator' | 'base'>,
 ): CauseScore[] {
   const { paths } = base.models
   const scores: CauseScore[] = []

@@ -1,12 +1,10 @@
 import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
 import { welch } from '../../src/stats/welch.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
-import {
-  type PreparedDiagnosis,
-  prepareDiagnosis,
-} from '../../src/whatif/diagnosis/diagnose-latency.ts'
+import { prepareDiagnosis } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import {
   type DiagnosisOptions,
+  type DiagnosisSubject,
   growDiagnosis,
   LatencyDiagnosis,
   type TriedScenario,
@@ -71,7 +69,7 @@ export function evaluateChange(
   options: DiagnosisOptions,
 ): EvaluatedChange {
   const prepared = prepareDiagnosis(before, after, options)
-  const { base, subject } = prepared
+  const { base } = prepared
   // The target is traces.
   const target = prepared.target as RequestModel
   const tried = grow(prepared, options)
@@ -98,14 +96,14 @@ export function evaluateChange(
     detected: cause.isInTree && cause.score <= options.pruning,
     labelled:
       cause.isInTree &&
-      new LatencyDiagnosis(subject, tried, 'complete').ranked.some(
+      new LatencyDiagnosis(prepared, tried, 'complete').ranked.some(
         ({ evaluation, significant }) => evaluation === cause.evaluation && significant,
       ),
     ranks: ranksOf(chain, scores, prepared),
   }
 }
 
-function grow({ base, target, evaluator }: PreparedDiagnosis, options: DiagnosisOptions) {
+function grow({ base, target, evaluator }: DiagnosisSubject, options: DiagnosisOptions) {
   const first = firstCandidates(candidateContext(base, target, options), options)
   const depth = options.depth === 'auto' ? 5 : options.depth
   const tried: TriedScenario[] = [...growDiagnosis(first, evaluator, { ...options, depth })]
@@ -115,7 +113,7 @@ function grow({ base, target, evaluator }: PreparedDiagnosis, options: Diagnosis
 function ranksOf(
   chain: PlannedChange['chain'],
   scores: readonly CauseScore[],
-  { base, target }: PreparedDiagnosis,
+  { base, target }: DiagnosisSubject,
 ): CauseRanks[] {
   const baselines = ksBaselines(base, target as RequestModel)
   return scores.map(({ score, callScore, divergenceScore }, i) => {

@@ -9,6 +9,7 @@ import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { evenSample } from './even-sample.ts'
 import { AFTER, BEFORE, FLOW_OPTIONS, type FlowOptions, FlowReport, FlowSet } from './flow-set.ts'
+import { relabelShapes } from './label-parts.ts'
 import { measureFlows } from './measure-flows.ts'
 import { NodeLabels, parsePointLabel } from './node-labels.ts'
 import { buildSpanFlows } from './span-flows.ts'
@@ -125,17 +126,7 @@ function flowsOf(traces: GraphTraces, labels: NodeLabels, options: FlowOptions):
 }
 
 /** Adds the shapes of a period, but for graphs left out; gives the new number of each. */
-function internShapes(traces: GraphTraces, labels: NodeLabels, shapes: ShapeTable): Uint32Array {
+function internShapes(traces: GraphTraces, labels: NodeLabels, into: ShapeTable): Uint32Array {
   const codes = Uint32Array.from(traces.labels, (text) => labels.code(parsePointLabel(text)))
-  const numbers = new Uint32Array(traces.shapes.size)
-  for (const shape of new Set(traces.shapeOf)) {
-    const relabeled = traces.shapes.labels(shape).map((label) => codes[label]!)
-    const from = traces.shapes.from(shape)
-    numbers[shape] = shapes.intern(relabeled, relabeled.length, {
-      from,
-      to: traces.shapes.to(shape),
-      edgeCount: from.length,
-    })
-  }
-  return numbers
+  return relabelShapes(traces.shapes, { codes, used: new Set(traces.shapeOf), into })
 }

@@ -1,9 +1,9 @@
 // Runs once a record: the loops index with `!`.
 import { ascending, max, min, sum } from 'd3-array'
-import { getOrInsert } from '../core/entries.ts'
+import { addAt, getOrInsert } from '../core/entries.ts'
 import { DrainTree, tokensOf } from '../logs/readers/drain/log-templates.ts'
 import { welch } from '../stats/welch.ts'
-import { entriesWithin } from '../traces/group-rows.ts'
+import { entriesWithin, groupRows } from '../traces/group-rows.ts'
 import { growingUint32 } from '../traces/growing-columns.ts'
 import { GRAVE_LEVELS, type SpanLogs, statementParts } from '../traces/log-records.ts'
 import { AFTER, BEFORE, type Period } from '../traces/period.ts'
@@ -39,12 +39,9 @@ export function flowLogs(
   const logs = recordings.flatMap((traces) => traces.logs ?? [])
   if (logs.length < recordings.length || logs.length === 0) return undefined
   const { statements, codes } = nameStatements(logs, runs)
-  const starts = logs.map((own, i) => {
-    const offsets = new Uint32Array(recordings[i]!.spans.parent.length + 1)
-    for (const row of own.span) offsets[row + 1]!++
-    for (let row = 1; row < offsets.length; row++) offsets[row]! += offsets[row - 1]!
-    return offsets
-  })
+  const starts = logs.map(
+    (own, i) => groupRows(own.span, recordings[i]!.spans.parent.length).offsets,
+  )
   const [statement, span] = [growingUint32(), growingUint32()]
   const offsets = new Uint32Array(recordedIn.length + 1)
   recordedIn.forEach((recording, request) => {
@@ -93,33 +90,27 @@ export function shapesByLogs(
     period,
   }: { labels: NodeLabels; shapes: ShapeTable; shapeOf: Uint32Array; period: Uint8Array },
 ): Uint32Array {
-  const visit = (
-    each: (reply: number, logged: Set<number>, request: number, node: number) => void,
-  ) =>
-    shapeOf.forEach((shape, request) => {
-      const codes = shapes.labels(shape)
-      let at = offsets[request]!
-      for (let own = 0; 2 * own < codes.length; own++) {
-        const logged = new Set<number>()
-        while (at < offsets[request + 1]! && span[at] === own) logged.add(statement[at++]!)
-        each(codes[2 * own + 1]!, logged, request, 2 * own + 1)
-      }
+  /** Returns the replies of a request's spans, with what each span logged. */
+  const repliesOf = (request: number) => {
+    const codes = shapes.labels(shapeOf[request]!)
+    let at = offsets[request]!
+    return Array.from({ length: codes.length / 2 }, (_, own) => {
+      const logged = new Set<number>()
+      while (at < offsets[request + 1]! && span[at] === own) logged.add(statement[at++]!)
+      return { reply: codes[2 * own + 1]!, logged }
     })
+  }
   const counts = new Map<string, { all: [number, number]; did: Map<number, [number, number]> }>()
+  const none = (): [number, number] => [0, 0]
   const keyOf = (reply: number) => {
     const { service, operation } = labels.get(reply)
     return `${service}\t${operation}`
   }
-  visit((reply, logged, request) => {
-    const key = keyOf(reply)
-    const of = period[request] === BEFORE ? BEFORE : AFTER
-    const own = counts.get(key) ?? { all: [0, 0], did: new Map() }
-    counts.set(key, own)
-    own.all[of]++
-    for (const one of logged) {
-      const did = own.did.get(one) ?? [0, 0]
-      own.did.set(one, did)
-      did[of]++
+  period.forEach((of, request) => {
+    for (const { reply, logged } of repliesOf(request)) {
+      const own = getOrInsert(counts, keyOf(reply), () => ({ all: none(), did: new Map() }))
+      own.all[of as Period]++
+      for (const one of logged) getOrInsert(own.did, one, none)[of as Period]++
     }
   })
   const telling = new Map<string, ReadonlySet<number>>()
@@ -133,26 +124,19 @@ export function shapesByLogs(
     if (told.length > 0) telling.set(key, new Set(told.map(([one]) => one)))
   }
   if (telling.size === 0) return shapeOf
-  const own = shapeOf.slice()
-  let changed = new Map<number, number>()
-  const finish = (request: number) => {
-    const shape = shapeOf[request]!
+  return shapeOf.map((shape, request) => {
+    const changed = new Map<number, number>()
+    repliesOf(request).forEach(({ reply, logged }, own) => {
+      const told = [...logged].filter((one) => telling.get(keyOf(reply))?.has(one))
+      if (told.length === 0) return
+      const said = told.map((one) => statementText(statements[one]!)).sort()
+      changed.set(2 * own + 1, labels.code({ ...labels.get(reply), logged: said.join(', ') }))
+    })
+    if (changed.size === 0) return shape
     const codes = shapes.labels(shape).map((code, node) => changed.get(node) ?? code)
     const [from, to] = [shapes.from(shape), shapes.to(shape)]
-    own[request] = shapes.intern(codes, codes.length, { from, to, edgeCount: from.length })
-    changed = new Map()
-  }
-  let last = -1
-  visit((reply, logged, request, node) => {
-    if (request !== last && changed.size > 0) finish(last)
-    last = request
-    const told = [...logged].filter((one) => telling.get(keyOf(reply))?.has(one))
-    if (told.length === 0) return
-    const said = told.map((one) => statementText(statements[one]!)).sort()
-    changed.set(node, labels.code({ ...labels.get(reply), logged: said.join(', ') }))
+    return shapes.intern(codes, codes.length, { from, to, edgeCount: from.length })
   })
-  if (changed.size > 0) finish(last)
-  return own
 }
 
 /** A statement that a service logs more or less often, or anew. */
@@ -207,13 +191,10 @@ export function serviceLogChanges(
       const window = Math.min(last, Math.floor((us - from) / windowUs))
       const code = codes[recording]?.[Number(statement[record])]
       const key = `${code}\t${services.value(Number(service[record]))}`
-      const own = counts.get(key) ?? [
-        new Float64Array(sizes[0] ?? 0),
-        new Float64Array(sizes[1] ?? 0),
-      ]
-      counts.set(key, own)
-      const at = Number(starts[recording]) + window
-      own[ofPeriod(recording)][at] = Number(own[ofPeriod(recording)][at]) + 1
+      const [before = 0, after = 0] = sizes
+      const windowsOf = () => [new Float64Array(before), new Float64Array(after)] as const
+      const own = getOrInsert(counts, key, windowsOf)
+      addAt(own[ofPeriod(recording)], Number(starts[recording]) + window, 1)
     })
   })
   return Array.from(counts, ([key, [before, after]]): ServiceLogChange => {

@@ -115,12 +115,23 @@ export function relabelFlows(
     labels.code(changes.reduce((node, change) => change(node), flows.labels.get(code))),
   )
   const shapes = new ShapeTable()
-  const numbers = Uint32Array.from({ length: flows.shapes.size }, (_, shape) => {
-    const relabeled = flows.shapes.labels(shape).map((code) => codes[code] as number)
-    const [from, to] = [flows.shapes.from(shape), flows.shapes.to(shape)]
-    const edges = { from, to, edgeCount: from.length }
-    return shapes.intern(relabeled, relabeled.length, edges)
-  })
+  const all = Array.from({ length: flows.shapes.size }, (_, shape) => shape)
+  const numbers = relabelShapes(flows.shapes, { codes, used: all, into: shapes })
   const shapeOf = flows.shapeOf.map((shape) => numbers[shape] as number)
   return new FlowSet({ ...flows, labels, shapes, shapeOf }, flows.options, flows.report)
+}
+
+/** Adds the used shapes with other labels, by code, to a table; gives the new number of each. */
+export function relabelShapes(
+  shapes: ShapeTable,
+  { codes, used, into }: { codes: Uint32Array; used: Iterable<number>; into: ShapeTable },
+): Uint32Array {
+  const numbers = new Uint32Array(shapes.size)
+  for (const shape of used) {
+    const relabeled = shapes.labels(shape).map((code) => codes[code] as number)
+    const [from, to] = [shapes.from(shape), shapes.to(shape)]
+    const edges = { from, to, edgeCount: from.length }
+    numbers[shape] = into.intern(relabeled, relabeled.length, edges)
+  }
+  return numbers
 }

@@ -1,5 +1,6 @@
 // Runs once a span: the loops index with `!`.
-import { range, sort } from 'd3-array'
+import { range, sort, sum } from 'd3-array'
+import { getOrInsert } from '../core/entries.ts'
 import { FlowdeltaError, nearestName, OptionError } from '../core/errors.ts'
 import { type AttributeValue, NUMBER } from '../traces/attributes.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
@@ -40,16 +41,17 @@ export function measureFlows(flows: FlowSet, measure: Measure): FlowSet {
     latencyOffsets[request + 1] = latencyOffsets[request]! + 2 * rowsOf(kept, request).length - 1
   }
   const latencyUs = new Float64Array(latencyOffsets[kept.size]!)
-  const silent = new SilentSpans()
+  const ofOperations = new Map<string, Said>()
+  const nothingSaid = (): Said => ({ isSaid: false, silent: [0, 0] })
   const responseTimeUs = kept.responseTimeUs.map((_, request) => {
     const of = kept.recordedIn[request]!
     let total = 0
     rowsOf(kept, request).forEach((row, span) => {
       const amount = amounts[of]![row]!
-      silent.add(recordings[of]!, row, {
-        period: kept.period[request] as Period,
-        isSilent: Number.isNaN(amount),
-      })
+      const name = operationName(recordings[of]!, row)
+      const operation = getOrInsert(ofOperations, name, nothingSaid)
+      if (Number.isNaN(amount)) operation.silent[kept.period[request] as Period]++
+      else operation.isSaid = true
       const own = amount || 0
       // The edge into node n is the one before it.
       latencyUs[latencyOffsets[request]! + 2 * span] = own
@@ -57,7 +59,7 @@ export function measureFlows(flows: FlowSet, measure: Measure): FlowSet {
     })
     return total
   })
-  const [silentBefore, silentAfter] = silent.counts()
+  const told = [...ofOperations.values()].filter(({ isSaid }) => isSaid)
   return new FlowSet(
     {
       ...kept,
@@ -73,8 +75,8 @@ export function measureFlows(flows: FlowSet, measure: Measure): FlowSet {
       ...flows.report.counts,
       unmeasuredBefore: flows.count(BEFORE) - before.length,
       unmeasuredAfter: flows.count(AFTER) - after.length,
-      silentBefore,
-      silentAfter,
+      silentBefore: sum(told, ({ silent }) => silent[BEFORE]),
+      silentAfter: sum(told, ({ silent }) => silent[AFTER]),
     }),
   )
 }
@@ -153,26 +155,14 @@ function nothingMeasured(recordings: readonly SpanTraces[], name: string): Flowd
   )
 }
 
-class SilentSpans {
-  readonly #operations = new Map<string, { isSaid: boolean; silent: [number, number] }>()
+/** Whether any span of an operation has the measure, and how many in each period have none. */
+interface Said {
+  isSaid: boolean
+  readonly silent: [before: number, after: number]
+}
 
-  add(
-    { spans, services, operations }: SpanTraces,
-    row: number,
-    { period, isSilent }: { period: Period; isSilent: boolean },
-  ): void {
-    const key = `${services.value(spans.service[row]!)}\0${operations.value(spans.operation[row]!)}`
-    const known = this.#operations.get(key) ?? { isSaid: false, silent: [0, 0] }
-    this.#operations.set(key, known)
-    if (isSilent) known.silent[period]++
-    else known.isSaid = true
-  }
-
-  counts(): [before: number, after: number] {
-    const all = [...this.#operations.values()].filter(({ isSaid }) => isSaid)
-    const sum = (period: Period) => all.reduce((total, { silent }) => total + silent[period], 0)
-    return [sum(BEFORE), sum(AFTER)]
-  }
+function operationName({ spans, services, operations }: SpanTraces, row: number): string {
+  return `${services.value(spans.service[row]!)}\0${operations.value(spans.operation[row]!)}`
 }
 
 /** Returns shapes whose calls run one after the other, by name, and in the order in which the flows list them. */

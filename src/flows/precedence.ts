@@ -1,64 +1,135 @@
 // Runs once a span, node or edge: the loops index with `!`.
-/** Waits among the children of one call, 0 to n − 1, without those that chains imply. */
-export interface Precedence {
-  /** `followers[i]` lists the children that start next after child `i`. */
-  readonly followers: readonly (readonly number[])[]
-  /** Children that wait for no sibling: the parent starts them. */
-  readonly starters: readonly number[]
-  /** Children that the parent's reply waits for directly. */
-  readonly finishers: readonly number[]
-  /** Number of children that nothing waits for: neither a sibling nor the parent's reply. */
-  readonly unawaited: number
+
+/** Order of some calls, numbered from 0: which come before which. */
+export class Precedence {
+  readonly nodes: number
+  /** Bit a of row b says that a is over before b begins; a row has whole words. */
+  readonly bits: Uint32Array
+  readonly #words: number
+
+  constructor(nodes: number, bits?: Uint32Array) {
+    this.nodes = nodes
+    this.#words = (nodes + 31) >>> 5
+    this.bits = bits ?? new Uint32Array(nodes * this.#words)
+  }
+
+  /** Returns whether `a` comes before `b`. */
+  has(a: number, b: number): boolean {
+    return ((this.bits[b * this.#words + (a >>> 5)]! >>> (a & 31)) & 1) === 1
+  }
+
+  add(a: number, b: number): void {
+    this.bits[b * this.#words + (a >>> 5)]! |= 1 << (a & 31)
+  }
+
+  /** Notes that `a`, and all that comes before it, comes before `b`. */
+  addChain(a: number, b: number): void {
+    const words = this.#words
+    for (let w = 0; w < words; w++) this.bits[b * words + w]! |= this.bits[a * words + w]!
+    this.add(a, b)
+  }
+
+  /** Returns the same with calls renumbered: call i becomes `placeOf[i]`. */
+  renumbered(placeOf: ArrayLike<number>): Precedence {
+    const moved = new Precedence(this.nodes)
+    for (let b = 0; b < this.nodes; b++) {
+      for (let a = 0; a < this.nodes; a++) if (this.has(a, b)) moved.add(placeOf[a]!, placeOf[b]!)
+    }
+    return moved
+  }
+
+  /** Returns Jaccard's distance of the pairs: 0 for the same (two empty ones too), 1 for disjoint. */
+  distanceTo({ bits }: Precedence): number {
+    let shared = 0
+    let either = 0
+    for (let w = 0; w < bits.length; w++) {
+      shared += ones(this.bits[w]! & bits[w]!)
+      either += ones(this.bits[w]! | bits[w]!)
+    }
+    return either === 0 ? 0 : (either - shared) / either
+  }
+
+  /** Returns whether it has every pair of `part`. */
+  holds(part: Precedence): boolean {
+    return this.bits.every((bits, w) => (part.bits[w]! & ~bits) === 0)
+  }
+
+  and(other: Precedence): Precedence {
+    return new Precedence(
+      this.nodes,
+      this.bits.map((bits, w) => bits & other.bits[w]!),
+    )
+  }
+
+  /** Returns the calls that no other comes after, ascending. */
+  last(): number[] {
+    const followed = new Uint32Array(this.#words)
+    this.bits.forEach((bits, i) => {
+      followed[i % this.#words]! |= bits
+    })
+    const all = Array.from({ length: this.nodes }, (_, a) => a)
+    return all.filter((a) => ((followed[a >>> 5]! >>> (a & 31)) & 1) === 0)
+  }
 }
 
-/** Completes a precedence with the children that the reply waits for. */
-export function precedenceOf(
-  { followers, starters }: Pick<Precedence, 'followers' | 'starters'>,
-  order: ArrayLike<number>,
-  asynchronous: (child: number) => boolean,
-): Precedence {
-  const finishers = finishersOf(followers, order, asynchronous)
-  const isUnawaited = (next: readonly number[], child: number) =>
-    next.length === 0 && !finishers.includes(child)
-  return { followers, starters, finishers, unawaited: followers.filter(isUnawaited).length }
+function ones(word: number): number {
+  let bits = word - ((word >>> 1) & 0x55555555)
+  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
+
+/** Whether the first call is over before the second begins. */
+type Precedes = (a: number, b: number) => boolean
+
+/** Sorts by Kahn's algorithm, lowest number first; `null` if the relation has a cycle. */
+export function topologicalOrder(n: number, precedes: Precedes): number[] | null {
+  const waiting = Array.from({ length: n }, (_, b) => {
+    let count = 0
+    for (let a = 0; a < n; a++) if (a !== b && precedes(a, b)) count++
+    return count
+  })
+  const order: number[] = []
+  const done = new Uint8Array(n)
+  while (order.length < n) {
+    const next = waiting.findIndex((count, i) => count === 0 && done[i] === 0)
+    if (next < 0) return null
+    done[next] = 1
+    order.push(next)
+    for (let b = 0; b < n; b++) {
+      if (b !== next && precedes(next, b)) waiting[b] = waiting[b]! - 1
+    }
+  }
+  return order
+}
+
+/** By call, those that it waits for directly: that no chain of others implies. */
+export type Predecessors = readonly (readonly number[])[]
 
 /**
- * Closes a relation under transitivity and reduces it to covering pairs. Candidates are visited
- * latest first, ancestors kept as bit sets: O(n² + n³/32) for n children.
+ * Closes a relation under transitivity, and reduces it to covering pairs. Candidates are visited
+ * latest first, ancestors kept as bit sets: O(n² + n³/32) for n calls.
+ *
+ * @param order all calls, each after those that precede it
  */
-export function reducePrecedence(
+export function closedPrecedence(
   order: ArrayLike<number>,
-  precedes: (a: number, b: number) => boolean,
-  asynchronous: (child: number) => boolean,
-): Precedence {
-  const n = order.length
-  const words = (n + 31) >>> 5
-  const ancestors = new Uint32Array(n * words)
-  const followers: number[][] = Array.from({ length: n }, () => [])
-  const starters: number[] = []
-  for (let at = 0; at < n; at++) {
-    const child = order[at]!
-    const row = child * words
-    let waits = false
+  precedes: Precedes,
+): { readonly precedence: Precedence; readonly predecessors: Predecessors } {
+  const precedence = new Precedence(order.length)
+  const predecessors = Array.from(order, (): number[] => [])
+  for (let at = 0; at < order.length; at++) {
+    const call = order[at]!
     for (let earlier = at - 1; earlier >= 0; earlier--) {
       const other = order[earlier]!
-      const word = row + (other >>> 5)
-      if ((ancestors[word]! >>> (other & 31)) & 1) continue
-      if (!precedes(other, child)) continue
-      followers[other]?.push(child)
-      waits = true
-      for (let w = 0; w < words; w++) {
-        ancestors[row + w] = ancestors[row + w]! | ancestors[other * words + w]!
-      }
-      ancestors[word] = ancestors[word]! | (1 << (other & 31))
+      if (precedence.has(other, call) || !precedes(other, call)) continue
+      precedence.addChain(other, call)
+      predecessors[call]!.push(other)
     }
-    if (!waits) starters.push(child)
   }
-  return precedenceOf({ followers, starters }, order, asynchronous)
+  return { precedence, predecessors }
 }
 
-/** The children of one call by their times, sorted by start, then end. */
+/** Calls by their times, sorted by start, then end. */
 interface Intervals {
   readonly startUs: ArrayLike<number>
   readonly endUs: ArrayLike<number>
@@ -67,29 +138,12 @@ interface Intervals {
 }
 
 /**
- * Returns the result of `reducePrecedence` for intervals, in O(n log n) and the size of the result. Keeps pairs that
- * are implied only by overlaps within the slack.
+ * Returns the intervals that each one waits for directly, in O(n log n) and the size of the result; equal lists are
+ * shared. Keeps pairs that are implied only by overlaps within the slack. Of all intervals over before child j begins,
+ * let k begin last: then exactly k, and those not over before k begins, precede j directly. Later children never need
+ * the others again.
  */
-export function intervalPrecedence(
-  intervals: Intervals,
-  asynchronous: (child: number) => boolean,
-): Precedence {
-  const followers = Array.from(intervals.startUs, (): number[] => [])
-  const starters: number[] = []
-  intervalPredecessors(intervals).forEach((before, child) => {
-    if (before.length === 0) starters.push(child)
-    for (const other of before) followers[other]?.push(child)
-  })
-  const order = Uint32Array.from(followers.keys())
-  return precedenceOf({ followers, starters }, order, asynchronous)
-}
-
-/**
- * Returns the intervals that each one waits for directly; equal lists are shared. Of all intervals over before child j
- * begins, let k begin last: then exactly k, and those not over before k begins, precede j directly. Later children
- * never need the others again.
- */
-export function intervalPredecessors({ startUs, endUs, slackUs }: Intervals) {
+export function intervalPredecessors({ startUs, endUs, slackUs }: Intervals): Predecessors {
   const n = startUs.length
   const byEnd = Uint32Array.from({ length: n }, (_, i) => i).sort(
     (a, b) => endUs[a]! - endUs[b]! || a - b,
@@ -117,13 +171,37 @@ export function intervalPredecessors({ startUs, endUs, slackUs }: Intervals) {
   return predecessors
 }
 
-/** Returns the children that the reply waits for, and no child that it waits for follows, ascending. */
-function finishersOf(
-  followers: readonly (readonly number[])[],
+/** Waits among the children of one call, 0 to n − 1, without those that chains imply. */
+export interface SiblingWaits {
+  /** `followers[i]` lists the children that start next after child `i`. */
+  readonly followers: readonly (readonly number[])[]
+  /** Children that wait for no sibling: the parent starts them. */
+  readonly starters: readonly number[]
+  /** Children that the parent's reply waits for directly, ascending: no child that it waits for follows. */
+  readonly finishers: readonly number[]
+  /** Number of children that nothing waits for: neither a sibling nor the parent's reply. */
+  readonly unawaited: number
+}
+
+/**
+ * Completes waits with the children that the reply waits for.
+ *
+ * @param order all children, each after its predecessors
+ * @param asynchronous whether the reply does not wait for a child
+ */
+export function siblingWaits(
+  predecessors: Predecessors,
   order: ArrayLike<number>,
   asynchronous: (child: number) => boolean,
-): number[] {
-  const awaited = new Uint8Array(followers.length)
+): SiblingWaits {
+  const followers = Array.from(order, (): number[] => [])
+  const starters: number[] = []
+  for (let at = 0; at < order.length; at++) {
+    const child = order[at]!
+    if (predecessors[child]!.length === 0) starters.push(child)
+    for (const other of predecessors[child]!) followers[other]!.push(child)
+  }
+  const awaited = new Uint8Array(order.length)
   const finishers: number[] = []
   for (let at = order.length - 1; at >= 0; at--) {
     const child = order[at]!
@@ -131,5 +209,8 @@ function finishersOf(
     if (next.some((other) => !asynchronous(other) || awaited[other] === 1)) awaited[child] = 1
     else if (!asynchronous(child)) finishers.push(child)
   }
-  return finishers.sort((a, b) => a - b)
+  finishers.sort((a, b) => a - b)
+  const isUnawaited = (next: readonly number[], child: number) =>
+    next.length === 0 && !finishers.includes(child)
+  return { followers, starters, finishers, unawaited: followers.filter(isUnawaited).length }
 }

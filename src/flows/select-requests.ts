@@ -72,16 +72,24 @@ function sliced<T extends Float64Array | Uint32Array>(
   offsets: Uint32Array,
   rows: Uint32Array,
 ): { entries: T; offsets: Uint32Array } {
-  const next = new Uint32Array(rows.length + 1)
-  const of = (row: number) => entries.subarray(offsets[row], offsets[row + 1])
-  rows.forEach((row, i) => {
-    next[i + 1] = next[i]! + of(row).length
+  const parts = Array.from(rows, (row) => entries.subarray(offsets[row], offsets[row + 1]) as T)
+  return joined(parts, entries.constructor as new (length: number) => T)
+}
+
+/** Returns the entries of some lists one after the other, and where each list's begin. */
+export function joined<T extends Float64Array | Uint32Array>(
+  parts: readonly T[],
+  Entries: new (length: number) => T,
+): { entries: T; offsets: Uint32Array } {
+  const offsets = new Uint32Array(parts.length + 1)
+  parts.forEach(({ length }, i) => {
+    offsets[i + 1] = offsets[i]! + length
   })
-  const copy = new (entries.constructor as new (length: number) => T)(next[rows.length]!)
-  rows.forEach((row, i) => {
-    copy.set(of(row), next[i])
+  const entries = new Entries(offsets[parts.length]!)
+  parts.forEach((own, i) => {
+    entries.set(own, offsets[i])
   })
-  return { entries: copy, offsets: next }
+  return { entries, offsets }
 }
 
 /** Range of time in µs since the start of a period, from the first number (inclusive) to the second (exclusive). */

@@ -7,10 +7,12 @@ import type { SpanClocks } from './clocks/clock-offsets.ts'
 import type { ClockResolution } from './clocks/clock-resolution.ts'
 import { AFTER, BEFORE, type FlowOptions, type FlowReport, type Period } from './flow-set.ts'
 import {
-  intervalPrecedence,
-  type Precedence,
-  precedenceOf,
-  reducePrecedence,
+  closedPrecedence,
+  intervalPredecessors,
+  type Predecessors,
+  type SiblingWaits,
+  siblingWaits,
+  topologicalOrder,
 } from './precedence.ts'
 import type { SpanCalls } from './span-calls.ts'
 
@@ -21,7 +23,7 @@ const MAX_CHILDREN = 256
 interface OrderedChildren {
   /** Places in the order that their flow lists them; `null` for the order they come in. */
   readonly listing: readonly number[] | null
-  readonly precedence: Precedence
+  readonly waits: SiblingWaits
   /** Whether other calls of the same children, by name and in order of start, have the same. */
   readonly isByRule: boolean
 }
@@ -45,15 +47,21 @@ export function siblingOrder(
   { concurrency, slackUs }: FlowOptions,
 ): SiblingOrder {
   const slackOf = recordings.map(({ traces }) => slackOfSpans(traces, named.resolution, slackUs))
-  const each = (orderOf: typeof observedOrder): SiblingOrder => ({
+  const each = (predecessorsOf: typeof observedPredecessors): SiblingOrder => ({
     counts: {},
-    order: (recording, caller, children) =>
-      orderOf(recordings[recording]!, { caller, children, slackOf: slackOf[recording]! }),
+    order(recording, caller, children) {
+      const calls = recordings[recording]!
+      const call = { caller, children, slackOf: slackOf[recording]! }
+      const order = children.map((_, i) => i)
+      const asynchronous = (child: number) => outlives(calls, children[child]!, call)
+      const waits = siblingWaits(predecessorsOf(calls, call), order, asynchronous)
+      return { listing: null, waits, isByRule: false }
+    },
   })
-  if (concurrency === 'none') return each(concurrentOrder)
-  const observed = each(observedOrder)
+  if (concurrency === 'none') return each((_, { children }) => Array.from(children, () => []))
+  const observed = each(observedPredecessors)
   if (concurrency === 'observed') return observed
-  return new LearnedSiblingOrder(recordings, named, { slackOf, observed })
+  return new LearnedSiblingOrder({ ...named, recordings, slackOf, observed })
 }
 
 /** Returns the largest overlap of a span with another at which it still counts as over before it, in µs. */
@@ -90,41 +98,17 @@ function outlives(calls: SpanCalls, child: number, call: Call): boolean {
 }
 
 /** `children` come sorted by start, then end: an order in which predecessors come first. */
-function observedOrder(calls: SpanCalls, call: Call): OrderedChildren {
-  const { children, slackOf } = call
+function observedPredecessors(calls: SpanCalls, { caller, children, slackOf }: Call): Predecessors {
   const startUs = Float64Array.from(children, (span) => calls.startUs[span]!)
   const endUs = Float64Array.from(children, (span) => calls.endUs[span]!)
-  const asynchronous = (child: number) => outlives(calls, children[child]!, call)
   if (children.length > MAX_CHILDREN) {
-    return {
-      listing: null,
-      isByRule: false,
-      precedence: intervalPrecedence(
-        { startUs, endUs, slackUs: slackOf(call.caller) },
-        asynchronous,
-      ),
-    }
+    return intervalPredecessors({ startUs, endUs, slackUs: slackOf(caller) })
   }
   const slacksUs = Float64Array.from(children, slackOf)
   const precedes = (a: number, b: number) =>
     endUs[a]! <= startUs[b]! + Math.max(slacksUs[a]!, slacksUs[b]!)
   const order = children.map((_, i) => i)
-  return {
-    listing: null,
-    isByRule: false,
-    precedence: reducePrecedence(order, precedes, asynchronous),
-  }
-}
-
-function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {
-  const all = Array.from(call.children, (_, i) => i)
-  const asynchronous = (child: number) => outlives(calls, call.children[child]!, call)
-  const precedence = precedenceOf(
-    { followers: all.map(() => []), starters: all },
-    all,
-    asynchronous,
-  )
-  return { listing: null, isByRule: false, precedence }
+  return closedPrecedence(order, precedes).predecessors
 }
 
 /** Children of one caller, by their names. */
@@ -142,16 +126,19 @@ interface Children {
 interface Combination {
   readonly listing: readonly number[]
   /** `null` where the rules contradict each other. */
-  readonly precedence: Precedence | null
+  readonly waits: SiblingWaits | null
+}
+
+/** Recordings that orders are learned from, by recording, and the order of calls that they say nothing of. */
+interface LearnedFrom extends Pick<NamedRuns, 'names' | 'runs'> {
+  readonly recordings: readonly SpanCalls[]
+  readonly slackOf: readonly SlackOfSpan[]
+  readonly observed: SiblingOrder
 }
 
 /** The `'learned'` rule: the order depends only on which children there are, once a combination. */
 class LearnedSiblingOrder implements SiblingOrder {
-  readonly #recordings: readonly SpanCalls[]
-  readonly #runs: number
-  readonly #names: readonly Uint32Array[]
-  readonly #slackOf: readonly SlackOfSpan[]
-  readonly #observed: SiblingOrder
+  readonly #of: LearnedFrom
   readonly #childNumbers = new Map<number, number>()
   readonly #orders = new Map<number, LearnedOrder>()
   readonly #combinations = new Map<string, Combination>()
@@ -165,16 +152,9 @@ class LearnedSiblingOrder implements SiblingOrder {
     wideCalls: 0,
   }
 
-  constructor(
-    recordings: readonly SpanCalls[],
-    { names, runs }: NamedRuns,
-    { slackOf, observed }: { slackOf: readonly SlackOfSpan[]; observed: SiblingOrder },
-  ) {
-    this.#recordings = recordings
-    this.#runs = runs
-    this.#names = names
-    this.#slackOf = slackOf
-    this.#observed = observed
+  constructor(of: LearnedFrom) {
+    const { recordings, names, runs } = of
+    this.#of = of
     this.#seen = new Uint32Array(1 + Math.max(-1, ...names.map((ofSpans) => max(ofSpans) ?? -1)))
     recordings.forEach((_, recording) => {
       this.#learn(recording)
@@ -188,19 +168,20 @@ class LearnedSiblingOrder implements SiblingOrder {
   }
 
   order(recording: number, caller: number, children: Uint32Array): OrderedChildren {
-    if (children.length > MAX_CHILDREN) return this.#observed.order(recording, caller, children)
-    const { listing, precedence } = this.#combination(recording, caller, children)
-    if (precedence === null) {
+    const { observed } = this.#of
+    if (children.length > MAX_CHILDREN) return observed.order(recording, caller, children)
+    const { listing, waits } = this.#combination(recording, caller, children)
+    if (waits === null) {
       this.counts.circularOrders++
-      return this.#observed.order(recording, caller, children)
+      return observed.order(recording, caller, children)
     }
-    return { listing, precedence, isByRule: true }
+    return { listing, waits, isByRule: true }
   }
 
   #combination(recording: number, caller: number, children: Uint32Array): Combination {
     const period = this.#periodOf(recording)
-    const ofSpans = this.#names[recording]!
-    const { detached } = this.#recordings[recording]!
+    const ofSpans = this.#of.names[recording]!
+    const { detached } = this.#of.recordings[recording]!
     const name = ofSpans[caller]!
     const called = Array.from(children, (span) => ofSpans[span]!)
     const isDetached = Array.from(children, (span) => detached[span]!)
@@ -208,23 +189,24 @@ class LearnedSiblingOrder implements SiblingOrder {
     return getOrInsert(this.#combinations, key, () => {
       const numbers = this.#numberChildren(called)
       const listing = numbers.map((_, i) => i).sort((a, b) => numbers[a]! - numbers[b]!)
-      const precedence = this.#precedenceOf(period, name, {
+      const waits = this.#waitsOf(period, name, {
         sorted: listing.map((i) => numbers[i]!),
         detached: listing.map((i) => isDetached[i]!),
       })
-      return { listing, precedence }
+      return { listing, waits }
     })
   }
 
   #periodOf(recording: number): Period {
-    return recording < this.#runs ? BEFORE : AFTER
+    return recording < this.#of.runs ? BEFORE : AFTER
   }
 
   #learn(recording: number): void {
-    const { childOffsets, children, startUs, endUs, outside, clocks } = this.#recordings[recording]!
+    const of = this.#of
+    const { childOffsets, children, startUs, endUs, outside, clocks } = of.recordings[recording]!
     const period = this.#periodOf(recording)
-    const names = this.#names[recording]!
-    const slackOf = this.#slackOf[recording]!
+    const names = of.names[recording]!
+    const slackOf = of.slackOf[recording]!
     const known = new Map<string, Children>()
     for (let caller = 0; caller < names.length; caller++) {
       const first = childOffsets[caller]!
@@ -279,16 +261,17 @@ class LearnedSiblingOrder implements SiblingOrder {
   }
 
   /** The order of one combination of children, or `null` when the rules contradict each other. */
-  #precedenceOf(
+  #waitsOf(
     period: Period,
     name: number,
     { sorted, detached }: { sorted: readonly number[]; detached: readonly number[] },
-  ): Precedence | null {
+  ): SiblingWaits | null {
     const order = this.#orderOf(name)
     const precedes = (a: number, b: number) => order.precedes(period, sorted[a]!, sorted[b]!)
     const topological = topologicalOrder(sorted.length, precedes)
     if (topological === null) return null
-    return reducePrecedence(topological, precedes, (child) => {
+    const { predecessors } = closedPrecedence(topological, precedes)
+    return siblingWaits(predecessors, topological, (child) => {
       const waited = order.waitsFor(period, sorted[child]!)
       return !waited || detached[child] === 1
     })
@@ -298,27 +281,6 @@ class LearnedSiblingOrder implements SiblingOrder {
 /** Whether two spans of different clocks are apart by less than their clocks may still be. */
 function isInDoubt({ clock, doubtUs }: SpanClocks, a: number, b: number, gapUs: number): boolean {
   return clock[a] !== clock[b] && Math.abs(gapUs) < doubtUs[a]! + doubtUs[b]!
-}
-
-/** Sorts by Kahn's algorithm, lowest number first; `null` if the relation has a cycle. */
-function topologicalOrder(n: number, precedes: (a: number, b: number) => boolean): number[] | null {
-  const waiting = Array.from({ length: n }, (_, b) => {
-    let count = 0
-    for (let a = 0; a < n; a++) if (a !== b && precedes(a, b)) count++
-    return count
-  })
-  const order: number[] = []
-  const done = new Uint8Array(n)
-  while (order.length < n) {
-    const next = waiting.findIndex((count, i) => count === 0 && done[i] === 0)
-    if (next < 0) return null
-    done[next] = 1
-    order.push(next)
-    for (let b = 0; b < n; b++) {
-      if (b !== next && precedes(next, b)) waiting[b] = waiting[b]! - 1
-    }
-  }
-  return order
 }
 
 /** One child precedes another when it did in this share of the calls that have both. */
@@ -333,7 +295,7 @@ const ALPHA = 0.05
 /** Limit above the number of children in any set of traces. */
 const CHILDREN = 2 ** 26
 
-export class Tally {
+class Tally {
   readonly calls: [number, number] = [0, 0]
   readonly held: [number, number] = [0, 0]
   /** The periods disagree: each has a rule of its own. */
@@ -350,16 +312,11 @@ export class Tally {
   }
 }
 
-interface Differences {
-  readonly pairs: number
-  readonly waits: number
-}
-
 /**
  * Counts, under one parent operation, how often a child was over before another began, and before the reply. A second
  * call of an operation is another child than its first.
  */
-export class LearnedOrder {
+class LearnedOrder {
   readonly #pairs = new Map<number, Tally>()
   readonly #replies = new Map<number, Tally>()
 
@@ -390,7 +347,8 @@ export class LearnedOrder {
     return [...this.#pairs.values(), ...this.#replies.values()]
   }
 
-  differences(): Differences {
+  /** Counts the pairs, and the waits of replies, in which the periods differ. */
+  differences(): { readonly pairs: number; readonly waits: number } {
     const pairs = [...this.#pairs.keys()].filter((key) => {
       const [first, second] = [Math.floor(key / CHILDREN), key % CHILDREN]
       return (
@@ -413,7 +371,7 @@ export class LearnedOrder {
  * with at least 30 calls of each period (Benjamini-Hochberg, 5 %), by at least five points. Gives
  * how many rules then differ.
  */
-function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
+function separatePeriods(orders: Iterable<LearnedOrder>) {
   const learned = [...orders]
   const candidates = learned
     .flatMap((order) => order.tallies())

@@ -31,14 +31,12 @@ export function buildSpanFlows(
   const { resolution, cuts } = commonResolution(recordings)
   const calls = recordings.map((traces, i) => indexSpanCalls(traces, found.bySpan[i], cuts[i]))
   const names = nameCalls(recordings)
-  const builder = new SpanFlowBuilder(
-    siblingOrder(calls, { names, runs, resolution }, options),
+  const builder = new SpanFlowBuilder({
+    order: siblingOrder(calls, { names, runs, resolution }, options),
     names,
-    {
-      attributesOf: attributeLabels(recordings, options.labelBy),
-      slackUs: options.slackUs,
-    },
-  )
+    attributesOf: attributeLabels(recordings, options.labelBy),
+    slackUs: options.slackUs,
+  })
   calls.forEach((one, i) => {
     builder.addRecording(one, i, i < runs ? BEFORE : AFTER)
   })
@@ -70,9 +68,16 @@ interface RequestForm {
 const MAX_FORM_SPANS = 1 << 20
 const NO_EDGES = { from: new Uint32Array(), to: new Uint32Array(), edgeCount: 0 }
 
+/** How siblings are ordered, names of the calls of every span by recording, and what labels add. */
+interface FlowRules {
+  readonly order: SiblingOrder
+  readonly names: readonly Uint32Array[]
+  readonly attributesOf: ReturnType<typeof attributeLabels>
+  readonly slackUs: number
+}
+
 class SpanFlowBuilder {
-  readonly #order: SiblingOrder
-  readonly #attributesOf: ReturnType<typeof attributeLabels>
+  readonly #rules: FlowRules
   readonly #labels = new NodeLabels()
   readonly #shapes = new ShapeTable()
   readonly #ids: string[] = []
@@ -88,10 +93,8 @@ class SpanFlowBuilder {
     spanRows: 'u32',
     spanOffsets: 'u32',
   })
-  readonly #names: readonly Uint32Array[]
   /** Labels of the spans of each recording. */
   readonly #callLabels: Uint32Array[] = []
-  readonly #slackUs: number
   /** Forms of requests so far, and the keys that distinguish them. */
   #forms: (RequestForm | undefined)[] = []
   #formKeys = new ShapeTable()
@@ -100,23 +103,15 @@ class SpanFlowBuilder {
   readonly #arrived = growingUint32()
   readonly #key = growingUint32()
   #timesNs = new Float64Array()
-  #asynchronousSpans = 0
-  #orderViolations = 0
-  #clampedStarts = 0
-  #outsideParent = 0
+  readonly #counts = {
+    asynchronousSpans: 0,
+    clampedStarts: 0,
+    outsideParent: 0,
+    orderViolations: 0,
+  }
 
-  constructor(
-    order: SiblingOrder,
-    names: readonly Uint32Array[],
-    {
-      attributesOf,
-      slackUs,
-    }: { attributesOf: ReturnType<typeof attributeLabels>; slackUs: number },
-  ) {
-    this.#order = order
-    this.#names = names
-    this.#attributesOf = attributesOf
-    this.#slackUs = slackUs
+  constructor(rules: FlowRules) {
+    this.#rules = rules
     this.#columns.latencyOffsets.push(0)
     this.#columns.spanOffsets.push(0)
   }
@@ -125,8 +120,8 @@ class SpanFlowBuilder {
     const { traces, roots } = calls
     const callLabels = this.#labelSpans(traces)
     this.#callLabels.push(callLabels)
-    this.#clampedStarts += calls.clampedStarts
-    this.#outsideParent += calls.outsideParent
+    this.#counts.clampedStarts += calls.clampedStarts
+    this.#counts.outsideParent += calls.outsideParent
     let trace = 0
     for (const root of roots) {
       while (traces.spanOffsets[trace + 1]! <= root) trace++
@@ -151,13 +146,10 @@ class SpanFlowBuilder {
     }: { options: FlowOptions; resolution: ClockResolution; clocks: ClockOffsets | undefined },
   ): FlowSet {
     const report = new FlowReport({
-      asynchronousSpans: this.#asynchronousSpans,
-      clampedStarts: this.#clampedStarts,
-      outsideParent: this.#outsideParent,
-      orderViolations: this.#orderViolations,
+      ...this.#counts,
       correctedClocks: clocks?.applied.length ?? 0,
       coarseClocks: resolution.size,
-      ...this.#order.counts,
+      ...this.#rules.order.counts,
     })
     const weight = this.#weights(periods)
     const columns = finishColumns(this.#columns)
@@ -217,7 +209,7 @@ class SpanFlowBuilder {
 
   /** Walks the spans below a root, callers first and in order of start. */
   #arrive({ childOffsets, children, detached }: SpanCalls, request: Request): void {
-    const names = this.#names[request.recording]!
+    const names = this.#rules.names[request.recording]!
     const arrived = this.#arrived
     const key = this.#key
     arrived.length = 0
@@ -254,8 +246,8 @@ class SpanFlowBuilder {
         edge(2 * k, 2 * k + 1)
         continue
       }
-      const { listing, precedence, ...order } = this.#order.order(recording, span, below)
-      const { followers, starters, finishers } = precedence
+      const { listing, waits, ...order } = this.#rules.order.order(recording, span, below)
+      const { followers, starters, finishers } = waits
       isByRule &&= order.isByRule
       const first = walk.length
       for (let i = 0; i < below.length; i++) walk.push(below[listing?.[i] ?? i]!)
@@ -268,7 +260,7 @@ class SpanFlowBuilder {
       })
       for (const i of finishers) edge(2 * (first + i) + 1, 2 * k + 1)
       if (finishers.length === 0) edge(2 * k, 2 * k + 1)
-      unawaited += precedence.unawaited
+      unawaited += waits.unawaited
     }
     const nodes = Uint32Array.from(
       walk.flatMap((span) => [callLabels[span]!, callLabels[span]! + 1]),
@@ -314,12 +306,12 @@ class SpanFlowBuilder {
     let violated = -1
     for (let at = 0; at < siblings.length; at += 3) {
       const [caller, endedUs] = [siblings[at + 2]!, endUs[rows[first + siblings[at]!]!]!]
-      const beginsUs = startUs[rows[first + siblings[at + 1]!]!]! + this.#slackUs
+      const beginsUs = startUs[rows[first + siblings[at + 1]!]!]! + this.#rules.slackUs
       if (caller === violated || endedUs <= beginsUs) continue
       violated = caller
-      this.#orderViolations++
+      this.#counts.orderViolations++
     }
-    this.#asynchronousSpans += form.unawaited
+    this.#counts.asynchronousSpans += form.unawaited
     shapeOf.push(form.shape)
     latencyOffsets.push(latencyUs.length)
     spanOffsets.push(spanRows.length)
@@ -334,7 +326,7 @@ class SpanFlowBuilder {
       const service = spans.service[span]!
       const operation = spans.operation[span]!
       const host = spans.host[span]!
-      const attributes = this.#attributesOf(traces, span)
+      const attributes = this.#rules.attributesOf(traces, span)
       const number = (service * operations.size + operation) * hosts.size + host
       const key = attributes === '' ? number : `${number} ${attributes}`
       labels[span] = getOrInsert(known, key, () => {

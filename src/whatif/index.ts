@@ -19,7 +19,11 @@ export {
 } from './models/execution-models.ts'
 export type { LatencyProfile } from './recompute/latency-profile.ts'
 export { applyScenario, type ScenarioProfile } from './scenarios/apply-scenario.ts'
-export { combineScenarios, parseScenario } from './scenarios/parse-scenario.ts'
-export { type ReweightOptions, reweightRequests } from './scenarios/reweight-requests.ts'
+export {
+  combineScenarios,
+  parseScenario,
+  type ReweightOptions,
+  reweightRequests,
+} from './scenarios/parse-scenario.ts'
 export { type ScaleOptions, scaleCalls } from './scenarios/scale-calls.ts'
 export type { Scenario } from './scenarios/scenario.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { intervalPrecedence, reducePrecedence } from '../../src/flows/precedence.ts'
+import { closedPrecedence, intervalPredecessors, siblingWaits } from '../../src/flows/precedence.ts'
 
 /** Intervals on a small grid, so that touching and equal ones are common. */
 const intervals = fc
@@ -24,12 +24,14 @@ test('for any intervals it finds the pairs that reducing the whole relation find
       const startUs = children.map((child) => child.startUs)
       const endUs = children.map((child) => child.endUs)
       const asynchronous = (child: number) => children[child]?.asynchronous === true
-      const fast = intervalPrecedence({ startUs, endUs, slackUs: 0 }, asynchronous)
-      const whole = reducePrecedence(
-        children.map((_, i) => i),
+      const order = children.map((_, i) => i)
+      const between = intervalPredecessors({ startUs, endUs, slackUs: 0 })
+      const fast = siblingWaits(between, order, asynchronous)
+      const { predecessors } = closedPrecedence(
+        order,
         (a, b) => (endUs[a] as number) <= (startUs[b] as number),
-        asynchronous,
       )
+      const whole = siblingWaits(predecessors, order, asynchronous)
       expect(sorted(fast.followers)).toEqual(sorted(whole.followers))
       expect(fast.starters).toEqual(whole.starters)
       expect(fast.finishers).toEqual(whole.finishers)
@@ -41,8 +43,9 @@ test('for any intervals it finds the pairs that reducing the whole relation find
 test('100,000 children one after the other are a chain', () => {
   const startUs = Float64Array.from({ length: 100_000 }, (_, i) => 10 * i)
   const endUs = startUs.map((start) => start + 9)
-  const { followers, starters, finishers } = intervalPrecedence(
-    { startUs, endUs, slackUs: 1 },
+  const { followers, starters, finishers } = siblingWaits(
+    intervalPredecessors({ startUs, endUs, slackUs: 1 }),
+    startUs.map((_, i) => i),
     () => false,
   )
   expect(starters).toEqual([0])

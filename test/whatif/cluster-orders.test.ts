@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { Precedence } from '../../src/flows/precedence.ts'
 import { randomSource } from '../../src/stats/random.ts'
-import { type CallOrder, Precedence } from '../../src/whatif/models/call-orders.ts'
+import { type CallOrder, observedPrecedence } from '../../src/whatif/models/call-orders.ts'
 import { clusterOrders } from '../../src/whatif/models/cluster-orders.ts'
 
 const OPTIONS = { similarity: 0.3, share: 0.99 }
@@ -15,7 +16,7 @@ function randomOrders(seed: number, { nodes, count }: { nodes: number; count: nu
   for (let tries = 0; known.size < count && tries < 50 * count; tries++) {
     const startUs = common[random.integer(4)]?.slice() as Float64Array
     const endUs = startUs.map((us) => us + 30 * random.next())
-    const found = Precedence.observed(startUs, endUs, 0)
+    const found = observedPrecedence(startUs, endUs, 0)
     known.set(found.bits.join(), found)
   }
   const orders = [...known.values()].map(
@@ -87,8 +88,8 @@ describe('clusters of orders', () => {
   })
 
   test('without order are all alike, and unlike those with one', () => {
-    const none = Precedence.observed([0, 0], [9, 9], 0)
-    const one = Precedence.observed([0, 5], [4, 9], 0)
+    const none = observedPrecedence([0, 0], [9, 9], 0)
+    const one = observedPrecedence([0, 5], [4, 9], 0)
     expect(none.distanceTo(none)).toBe(0)
     expect(none.distanceTo(one)).toBe(1)
   })

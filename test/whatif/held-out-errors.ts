@@ -2,16 +2,12 @@
 import { group, least } from 'd3-array'
 import type { CallForest } from '../../src/calls/call-forest.ts'
 import { getOrInsert } from '../../src/core/entries.ts'
+import type { Precedence } from '../../src/flows/precedence.ts'
 import { leastSquares } from '../../src/stats/least-squares.ts'
 import { quantile } from '../../src/stats/quantile.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import { groupRows } from '../../src/traces/group-rows.ts'
-import {
-  type Precedence,
-  setEnd,
-  waitGraph,
-  waitPlan,
-} from '../../src/whatif/models/call-orders.ts'
+import { setEnd, waitGraph, waitPlan } from '../../src/whatif/models/call-orders.ts'
 import { clusterCalls, OrderTimes } from '../../src/whatif/models/cluster-orders.ts'
 import type { ExecutionModels } from '../../src/whatif/models/execution-models.ts'
 

@@ -8,7 +8,7 @@ import { getOrInsert } from '../../core/entries.ts'
 import type { OptionAdvice } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { counted, listed, percent, shortNumber } from '../../core/words.ts'
+import { counted, listed, percent, shortNumber, spoken } from '../../core/words.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
 import { AFTER, BEFORE, type Concurrency, type FlowSet } from '../../flows/flow-set.ts'
 import { foldFlows } from '../../flows/fold/fold-flows.ts'
@@ -109,46 +109,32 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
     const requests = this.categories.flows.size
     if (requests === 0) return 'There are no requests.'
     const [best] = this.remedies
-    const lines = [
+    const isBest =
+      best !== undefined &&
+      best.categories < sizes.categories &&
+      best.testableShare > sizes.testableShare
+    return spoken([
       `${counted(requests, 'request')} ${requests === 1 ? 'is' : 'are'} in ${sizeText(sizes)} large ` +
         `enough to be tested${this.thin ? ': too thin to compare.' : '.'}`,
-    ]
-    if (expected !== null) {
-      const { expected: mean, sd, possible } = expected
-      lines.push(
-        `Hosts chosen at random would give ${shortNumber(mean)} ± ${shortNumber(sd)} categories, of ` +
-          `${Number.isFinite(possible) ? shortNumber(possible) : 'more than 1e308'} possible.`,
-      )
-    }
-    if (causes.length === 0) {
-      lines.push(
+      expected &&
+        `Hosts chosen at random would give ${shortNumber(expected.expected)} ± ${shortNumber(expected.sd)} categories, of ` +
+          `${Number.isFinite(expected.possible) ? shortNumber(expected.possible) : 'more than 1e308'} possible.`,
+      causes.length === 0 &&
         'Requests differ in the work they do: hosts, threads, sibling order, loop counts and ids in ' +
           'names explain none of the categories.',
-      )
-    }
-    if (causes.length === 0 && this.thin) {
-      lines.push(
+      causes.length === 0 &&
+        this.thin &&
         'If names contain a place or a customer in another form, remove it with your own rule: ' +
           '`categorize(flows, { label })`.',
-      )
-    }
-    if (causes.length > 0) {
-      lines.push(
+      causes.length > 0 &&
         `Requests with the same work are set apart by ${listed(causes.map((cause) => CAUSE_WORDS[cause]))}.`,
-      )
-    }
-    const helps = (remedy: Remedy) =>
-      remedy.categories < sizes.categories && remedy.testableShare > sizes.testableShare
-    const isBest = best !== undefined && helps(best)
-    if (isBest) {
-      lines.push(
+      isBest &&
         `Most effective: ${best.remedy} (\`${best.code}\`) leaves ` +
           `${counted(best.categories, 'category', 'categories')} with ${shortNumber(best.requestsPerCategory)} ` +
           `requests each, and ${percent(best.testableShare)} of requests in categories large enough to be tested. C² of the ` +
-          `median request’s category: ${c2Text(best.medianC2)} instead of ${c2Text(this.sizes.medianC2)}.`,
-      )
-    } else if (this.thin) lines.push('No remedy that was tried makes more requests testable.')
-    return lines.join('\n')
+          `median request’s category: ${c2Text(best.medianC2)} instead of ${c2Text(sizes.medianC2)}.`,
+      !isBest && this.thin && 'No remedy that was tried makes more requests testable.',
+    ]).join('\n')
   }
 
   /** Returns one row per remedy, the best first, below one for things as they are. */
@@ -175,11 +161,6 @@ function sizeText({ categories, requestsPerCategory, testableShare }: CategorySi
 
 function c2Text(c2: number): string {
   return Number.isNaN(c2) ? 'none' : shortNumber(c2)
-}
-
-/** Sorts by the most testable requests, then the least C², then the most categories. */
-function bestFirst(a: CategorySizes, b: CategorySizes): number {
-  return shareOf(b) - shareOf(a) || spreadOf(a) - spreadOf(b) || b.categories - a.categories
 }
 
 function codeOf(options: OptionAdvice = {}): string {
@@ -249,7 +230,10 @@ interface Recipe extends Variant {
   readonly part: ExplosionPart
 }
 
-/** Measures every remedy, and those for the causes together; the best first, see `bestFirst`. */
+/**
+ * Measures every remedy, and those for the causes together: those with the most testable requests first, then the
+ * least C², then the most categories.
+ */
 function findRemedies(variants: ExplosionVariants): Remedies {
   const { recipes, leftOut, hostClasses } = listRecipes(variants)
   const causes = findCauses(variants, recipes)
@@ -261,7 +245,13 @@ function findRemedies(variants: ExplosionVariants): Remedies {
       ...categorySizes(variants.categorize(variant)),
     }),
   )
-  return { causes, remedies: remedies.sort(bestFirst), leftOut, hostClasses }
+  const best = sort(
+    remedies,
+    (remedy) => -shareOf(remedy),
+    spreadOf,
+    ({ categories }) => -categories,
+  )
+  return { causes, remedies: best, leftOut, hostClasses }
 }
 
 /** A part that accounts for less of the excess, on a logarithmic scale, is no cause. */

@@ -76,41 +76,32 @@ export function groupsOf({ nodes, edges }: Union, partOf: ArrayLike<number>): Gr
     edges.filter((edge) => !isInner(edge)),
     partOfEdge,
   )
-  const timesIn = timesThrough({ nodes, edges })
+  /** Returns the mean time of some steps in the requests that wait for them. */
+  const timeThrough = (side: 'before' | 'after') => {
+    const alike = rollup(
+      edges,
+      (same) => same.length,
+      (edge) => edge[side]?.edgeClass,
+    )
+    return (part: number, own: readonly UnionNode[]) => {
+      const us = sum(inside.get(part) ?? [], (edge) => edge[side]?.criticalUs ?? 0)
+      // A critical path enters once, on one of the edges of a class.
+      const share = sum(
+        entering.get(part) ?? [],
+        (edge) => (edge[side]?.criticalShare ?? 0) / (alike.get(edge[side]?.edgeClass) ?? 1),
+      )
+      const isRoot = own.some((node) => node[side] === 0)
+      return isRoot || share === 0 ? us : us / Math.min(1, share)
+    }
+  }
+  const [beforeUs, afterUs] = [timeThrough('before'), timeThrough('after')]
   return Array.from(group(nodes, ({ id }) => Number(partOf[id])))
     .sort(([a], [b]) => a - b)
     .map(([part, own]) => ({
       ...describeGroup(own, inside.get(part) ?? []),
-      ...timesIn(own, inside.get(part) ?? [], entering.get(part) ?? []),
+      beforeUs: beforeUs(part, own),
+      afterUs: afterUs(part, own),
     }))
-}
-
-/** Returns the mean time of some steps in the requests that wait for them. */
-function timesThrough({ edges }: Union) {
-  const alike = (['before', 'after'] as const).map((side) =>
-    rollup(
-      edges,
-      (same) => same.length,
-      (edge) => edge[side]?.edgeClass,
-    ),
-  )
-  return (
-    nodes: readonly UnionNode[],
-    inner: readonly UnionEdge[],
-    entering: readonly UnionEdge[],
-  ) => {
-    const [beforeUs = 0, afterUs = 0] = (['before', 'after'] as const).map((side, i) => {
-      const us = sum(inner, (edge) => edge[side]?.criticalUs ?? 0)
-      // A critical path enters once, on one of the edges of a class.
-      const share = sum(
-        entering,
-        (edge) => (edge[side]?.criticalShare ?? 0) / (alike[i]?.get(edge[side]?.edgeClass) ?? 1),
-      )
-      const isRoot = nodes.some((node) => node[side] === 0)
-      return isRoot || share === 0 ? us : us / Math.min(1, share)
-    })
-    return { beforeUs, afterUs }
-  }
 }
 
 function describeGroup(

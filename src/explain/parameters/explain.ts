@@ -1,4 +1,4 @@
-import { group, range } from 'd3-array'
+import { greatest, group, range } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-times.ts'
@@ -10,7 +10,7 @@ import { TIME } from '../../core/quantity.ts'
 import { memoized } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
-import type { NodeLabel } from '../../flows/node-labels.ts'
+import { isSame, type NodeLabel } from '../../flows/node-labels.ts'
 import { randomSource } from '../../stats/random.ts'
 import { PRESENCE } from '../../traces/attribute-names.ts'
 import { saysOutcome } from '../../traces/outcomes.ts'
@@ -34,6 +34,7 @@ import {
 } from './explanation.ts'
 import { askWhatIsSlow, slowFrom } from './parameter-question.ts'
 import {
+  type LeftOutRule,
   type Parameter,
   type ParameterChoice,
   type ParameterTable,
@@ -317,17 +318,12 @@ function roots({ parents }: FlowForm): number[] {
   return parents.flatMap((above, node) => (above.length === 0 ? [node] : []))
 }
 
-interface RequestTimes {
-  readonly name: string
-  readonly of: (request: number) => number
-}
-
 /** Returns the time in which a change shows most: the edge whose mean moved furthest, or response time. */
 function requestTimes(
   { categories, responseTime }: Comparison,
   before: FlowChoice,
   after: FlowChoice,
-): RequestTimes {
+): { readonly name: string; readonly of: (request: number) => number } {
   const { flows } = categories
   const { category } = after
   const whole = {
@@ -335,15 +331,10 @@ function requestTimes(
     of: (request: number) => at(flows.responseTimeUs, request),
   }
   if (before.category !== category) return whole
-  const moved = responseTime
-    .edges(category)
-    .map((edge, number) => ({
-      ...edge,
-      number,
-      shiftUs: Math.abs(edge.afterMeanUs - edge.beforeMeanUs),
-    }))
-    .filter(({ test }) => test.rejected === true)
-    .sort((a, b) => b.shiftUs - a.shiftUs)[0]
+  const moved = greatest(
+    responseTime.edges(category).filter(({ test }) => test.rejected === true),
+    ({ beforeMeanUs, afterMeanUs }) => Math.abs(afterMeanUs - beforeMeanUs),
+  )
   if (moved === undefined) return whole
   return {
     name: `${moved.edge.from} → ${moved.edge.to}`,
@@ -451,7 +442,7 @@ function explainEdgeCalls(
 function explainCallsOf(
   { steps: { flows, sites }, categories }: Comparison,
   options: ExplainOptions,
-  { of: { service, operations }, period, isSo, words, isLeftOut }: CallsAsked,
+  { of: { service, operations }, period, isSo, words, ...left }: CallsAsked,
 ): Explanation {
   const settings = explainSettings({ sample: MAX_CALLS, ...options })
   const { sample, seed, choice } = settings
@@ -473,7 +464,7 @@ function explainCallsOf(
   const isOfCalls = calls.length > 0
   const place = isOfCalls ? { ...REQUEST, service, operation: operations[0] ?? '' } : REQUEST
   const [rows = []] = sampleRequests([isOfCalls ? calls : callsIn(() => [0])], { sample, seed })
-  const how = { choice, withRoot: true, isLeftOut }
+  const how = { choice, withRoot: true, ...left }
   const subject = {
     title: `${isOfCalls ? `Calls of ${placeName(place)}` : 'Requests'} ${period === AFTER ? 'after' : 'before'}`,
     time: 'response time',
@@ -489,7 +480,7 @@ interface CallsAsked {
   readonly period: Period
   readonly isSo: (request: number, span: number) => boolean
   readonly words: GroupWords
-  readonly isLeftOut?: ((parameter: Parameter, labels: Uint8Array) => boolean) | undefined
+  readonly isLeftOut?: LeftOutRule
 }
 
 /** Whether a parameter says how a call ended, or only failing calls record it: it is no reason that they do. */
@@ -511,7 +502,7 @@ function edgeCalls(categories: Categories, { fromNode, toNode }: EdgeNodes) {
     const codes = shapes.labels(shape)
     const [from, to] = [shapes.from(shape), shapes.to(shape)]
     const isAt = (node: number, label: NodeLabel) =>
-      isSame(labels.get(codes[node] as number), label)
+      isSameNode(labels.get(codes[node] as number), label)
     return Array.from(from, (node, edge) => ({ edge, from: node, to: to[edge] as number })).filter(
       ({ from, to }) => isAt(from, fromNode) && isAt(to, toNode),
     )
@@ -534,8 +525,8 @@ function oneCallEach(calls: readonly EdgeCall[], seed: number): EdgeCall[] {
 }
 
 /** Whether two labels are the same except for hosts. */
-function isSame(a: NodeLabel, b: NodeLabel): boolean {
-  return a.service === b.service && a.operation === b.operation && a.phase === b.phase
+function isSameNode(a: NodeLabel, b: NodeLabel): boolean {
+  return isSame(a, b) && a.phase === b.phase
 }
 
 /** @param withRoot whether attributes of the requests' roots are parameters as well */
@@ -547,10 +538,9 @@ function callTable(
     choice,
     withRoot,
     isLeftOut,
-  }: {
+  }: Pick<CallsAsked, 'isLeftOut'> & {
     readonly choice: ParameterChoice
     readonly withRoot: boolean
-    readonly isLeftOut?: ((parameter: Parameter, labels: Uint8Array) => boolean) | undefined
   },
 ): ParameterTable {
   const flows = recordedFlows(categories.flows)
@@ -575,7 +565,7 @@ function callTable(
 }
 
 function isSameCall(a: NodeLabel, b: NodeLabel): boolean {
-  return a.phase !== 'point' && a.service === b.service && a.operation === b.operation
+  return a.phase !== 'point' && isSame(a, b)
 }
 
 /** Stands for the beginnings of requests of several kinds. */
@@ -583,7 +573,9 @@ const REQUEST: NodeLabel = { service: '', operation: 'request', host: '', phase:
 
 function commonRoot(categories: Categories, requests: readonly number[]): NodeLabel | undefined {
   const [first, ...others] = [...new Set(requests)].map((request) => rootLabel(categories, request))
-  return first !== undefined && others.every((other) => isSame(first, other)) ? first : undefined
+  return first !== undefined && others.every((other) => isSameNode(first, other))
+    ? first
+    : undefined
 }
 
 function rootLabel({ flows }: Categories, request: number): NodeLabel {

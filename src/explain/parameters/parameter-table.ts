@@ -50,12 +50,15 @@ export interface TableRow {
   readonly name?: string
 }
 
+/** Whether a parameter is no reason that rows have their labels. */
+export type LeftOutRule = (parameter: Parameter, labels: Uint8Array) => boolean
+
 /** Reads what rows recorded at some places of the flow: a column a place and attribute. */
 export function readTable(
   flows: FlowSet,
   { places, rows }: { readonly places: readonly NodeLabel[]; readonly rows: readonly TableRow[] },
   choice: ParameterChoice,
-  isLeftOut: (parameter: Parameter, labels: Uint8Array) => boolean = () => false,
+  isLeftOut: LeftOutRule = () => false,
 ): ParameterTable {
   const requests = Uint32Array.from(rows, ({ request }) => request)
   const labels = Uint8Array.from(rows, ({ label }) => label)
@@ -432,7 +435,7 @@ function changesOfPeriod(
     parameterDifferences(
       parameters.map((parameter) => parameterAt(parameter, rows)),
       Uint8Array.from(rows, (row) => labels[row] as number),
-      weights && Float64Array.from(rows, (row) => weights[row] as number),
+      weights && weightsAt(weights, rows),
     ).filter(isSignificant)
   const tells = new Set(telling.flatMap((rows) => differing(rows).map(({ column }) => column)))
   return parameterDifferences(parameters, periods, weights).filter(
@@ -466,7 +469,7 @@ function compareNumbers(values: Float64Array, groups: readonly [RowGroup, RowGro
 }
 
 function compareNames(codes: Int32Array, levels: number, groups: readonly [RowGroup, RowGroup]) {
-  const [before, after] = groups.map(({ rows, weights }) => {
+  const countNames = ({ rows, weights }: RowGroup) => {
     const counts = new Float64Array(levels + 1)
     rows.forEach((row, i) => {
       const code = codes[row] as number
@@ -474,20 +477,15 @@ function compareNames(codes: Int32Array, levels: number, groups: readonly [RowGr
     })
     const size = Math.max(1, sum(counts))
     const scale = rows.length === 0 ? 1 : worthOf(rows, weights) / size
+    // Counts of as many values as they are worth.
     return { counts, size, worth: counts.map((count) => count * scale) }
-  }) as [NameCounts, NameCounts]
+  }
+  const [before, after] = [countNames(groups[0]), countNames(groups[1])]
   const apart = before.counts.reduce(
     (all, count, at) => all + Math.abs(count / before.size - Number(after.counts[at]) / after.size),
     0,
   )
   return { effect: apart / 2, p: chiSquareTest(before.worth, after.worth).p }
-}
-
-interface NameCounts {
-  readonly counts: Float64Array
-  readonly size: number
-  /** Number of values that the counts are worth. */
-  readonly worth: Float64Array
 }
 
 function summary(parameter: Parameter, { rows, weights }: RowGroup): ParameterSummary {

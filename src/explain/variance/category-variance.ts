@@ -1,4 +1,4 @@
-import { permute, sum } from 'd3-array'
+import { permute, sort, sum } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import { ClassTimes } from '../../compare/categories/class-times.ts'
@@ -178,35 +178,28 @@ function findCovariances(
   const q = benjaminiHochberg(p)
   const others = numbers.map((other, i): EdgeCovariance => {
     const { intoJoin: _, ...edge } = edgeClasses[other] as EdgeClass
-    const {
-      count: requests,
-      covariance: covarianceUs2,
-      correlation,
-    } = together[other] as Covariation
+    const { count, covariance, correlation } = together[other] as Covariation
     return {
       edge: other,
       ...edge,
-      requests,
-      covarianceUs2,
+      requests: count,
+      covarianceUs2: covariance,
       correlation,
       p: p[i] as number,
       q: q[i] as number,
       covaries: (q[i] as number) < alpha,
     }
   })
-  others.sort(
-    (a, b) =>
-      Number(b.covaries) - Number(a.covaries) || strength(b) - strength(a) || a.edge - b.edge,
-  )
   return new EdgeCovariances({
     edge: { ...(edgeClasses[edge] as EdgeClass), edge },
     options: { alpha },
-    others,
+    others: sort(
+      others,
+      ({ covaries }) => Number(!covaries),
+      ({ correlation }) => -Math.abs(correlation),
+      (each) => each.edge,
+    ),
   })
-}
-
-function strength({ correlation }: EdgeCovariance): number {
-  return Number.isNaN(correlation) ? -1 : Math.abs(correlation)
 }
 
 /** Returns P(|r| at least this large) if the true correlation is 0: t = r·√((n − 2)/(1 − r²)). */
@@ -274,15 +267,13 @@ export function edgeTimes(categories: Categories, category: number, period: Peri
   const [criticalUs, criticalCount, latencyUs] = [columns(), columns(), columns()]
   requests.forEach((request, row) => {
     times.read(request)
-    criticalUs.forEach((column, edge) => {
-      column[row] = times.criticalUs[edge] as number
-    })
-    criticalCount.forEach((column, edge) => {
-      column[row] = times.criticalCount[edge] as number
-    })
-    latencyUs.forEach((column, edge) => {
-      column[row] = times.latencyUs(edge)
-    })
+    const note = (into: readonly Float64Array[], timeOf: (edge: number) => number) =>
+      into.forEach((column, edge) => {
+        column[row] = timeOf(edge)
+      })
+    note(criticalUs, (edge) => times.criticalUs[edge] as number)
+    note(criticalCount, (edge) => times.criticalCount[edge] as number)
+    note(latencyUs, (edge) => times.latencyUs(edge))
   })
   return {
     requests,

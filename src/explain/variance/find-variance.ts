@@ -1,4 +1,4 @@
-import { range, sum } from 'd3-array'
+import { range, sort, sum } from 'd3-array'
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
@@ -17,7 +17,7 @@ import {
   edgeTimes,
 } from './category-variance.ts'
 import { type Anomalies, findAnomalies } from './find-anomalies.ts'
-import { findMergedBehaviors, type MergedBehaviors } from './merged-behaviors.ts'
+import { countOf, findMergedBehaviors, type MergedBehaviors } from './merged-behaviors.ts'
 
 /**
  * Finds which kinds of request are unpredictable, and through `.category(id)` which edges on their
@@ -59,12 +59,12 @@ export function findVariance(
       .filter((id) => isLarge(id, each))
       .map((id) => spreadOf(categories, { category: id, period: each, totalUs }))
   }
-  const ranked = periods
-    .flatMap(spreadsIn)
-    .sort(
-      (a, b) =>
-        descending(a[order], b[order]) || b.requests - a.requests || a.category - b.category,
-    )
+  const ranked = sort(
+    periods.flatMap(spreadsIn),
+    (spread) => -spread[order],
+    ({ requests }) => -requests,
+    ({ category }) => category,
+  )
   const small = all.filter((id) => periods.every((each) => !isLarge(id, each))).length
   return new VarianceSources({ categories, options, ranked, small })
 }
@@ -261,9 +261,7 @@ function localizeVariance(
   const { responseTimeUs, weights, criticalUs } = times
   const responseTime = categories.responseTimeMoments(category, period)
   const { variance } = responseTime
-  const massOf = (counts: readonly number[] | Float64Array | undefined, size: number) =>
-    counts === undefined ? size : sum(counts)
-  const all = massOf(weights, responseTimeUs.length)
+  const all = countOf({ values: responseTimeUs, weights })
   const shareOf = (us: Float64Array) =>
     variance > 0 ? covariation(responseTimeUs, us, weights).covariance / variance : Number.NaN
   const rest = responseTimeUs.map((us, row) => us - sum(criticalUs, (column) => column[row]))
@@ -271,7 +269,7 @@ function localizeVariance(
     const { timesUs, weights: counts } = criticalLatencies(times, edge)
     if (timesUs.length === 0) return []
     const own = moments(timesUs, counts)
-    const mass = massOf(counts, timesUs.length)
+    const mass = countOf({ values: timesUs, weights: counts })
     return [
       {
         edge,
@@ -290,15 +288,12 @@ function localizeVariance(
     category,
     responseTime,
     period: nameOfPeriod(period),
-    edges: edges.sort(
-      (a, b) => descending(a.share, b.share) || descending(a.varianceUs2, b.varianceUs2),
+    edges: sort(
+      edges,
+      ({ share }) => -share,
+      ({ varianceUs2 }) => -varianceUs2,
     ),
     restShare: shareOf(rest),
     onePath: edges.every(({ onCriticalPath }) => onCriticalPath === 1),
   })
-}
-
-function descending(a: number, b: number): number {
-  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b))
-  return b - a
 }

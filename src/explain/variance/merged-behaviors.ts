@@ -1,5 +1,4 @@
 import { range, sum } from 'd3-array'
-import type { Categories } from '../../compare/categories/categories.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
 import { type PeriodName, periodOfName } from '../../traces/period.ts'
@@ -50,7 +49,7 @@ export function findMergedBehaviors(sources: readonly CategoryVariance[]): Merge
   return sources
     .flatMap((source) => {
       const { categories, category, period } = source
-      const times = edgeTimes(categories as Categories, category, periodOfName(period))
+      const times = edgeTimes(categories, category, periodOfName(period))
       return source.edges
         .filter(({ share }) => share >= MIN_SHARE)
         .flatMap((edge) => mergedIn(source, edge, criticalLatencies(times, edge.edge)))
@@ -66,10 +65,10 @@ function mergedIn(
   const { values, weights } = ascendingSample(latencies.timesUs, latencies.weights)
   const at = modesOf({ values, weights })[1]?.from
   if (at === undefined) return []
-  const part = (start: number, end: number) => ({
-    requests: Math.round(weights === undefined ? end - start : sum(weights.subarray(start, end))),
-    medianUs: quantile(values.subarray(start, end), 0.5, weights?.subarray(start, end)),
-  })
+  const part = (start: number, end: number) => {
+    const own = { values: values.subarray(start, end), weights: weights?.subarray(start, end) }
+    return { requests: Math.round(countOf(own)), medianUs: quantile(own.values, 0.5, own.weights) }
+  }
   const { category, period } = source
   return [
     {
@@ -91,11 +90,10 @@ type CriticalLatencies = ReturnType<typeof criticalLatencies>
 
 /** Returns the parameter of the requests that differs most between latencies below `fromUs` and the others. */
 function parameterThatTells(
-  { categories: given, category }: CategoryVariance,
+  { categories, category }: CategoryVariance,
   { requests, timesUs }: CriticalLatencies,
   fromUs: number,
 ): string | null {
-  const categories = given as Categories
   const positions = range(categories.nodeCount(category))
   const side = { requests, category, label: 0, positions } as const
   const { parameters, rows } = tableOf(categories, [side], {
@@ -217,7 +215,14 @@ function placeBetween(sample: WeightedSample, least: number) {
 
 type Stretch = readonly [from: number, to: number]
 
-function countOf({ values, weights }: WeightedSample): number {
+/** Returns how many values a sample stands for. */
+export function countOf({
+  values,
+  weights,
+}: {
+  readonly values: ArrayLike<number>
+  readonly weights?: Iterable<number> | undefined
+}): number {
   return weights === undefined ? values.length : sum(weights)
 }
 

@@ -7,6 +7,7 @@ import { groupRows } from '../../traces/group-rows.ts'
 import { gatherColumns, growingColumns, growingUint32 } from '../../traces/growing-columns.ts'
 import { CLIENT, CONSUMER, INTERNAL, PRODUCER, SPAN_STATUSES } from '../../traces/span-columns.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
+import { isOn } from './clock-resolution.ts'
 
 /** Attributes that distinguish instances of a service if no host is known, the best first. */
 const INSTANCE_ATTRIBUTES = ['service.instance.id', 'k8s.pod.name', 'container.id', 'host.id']
@@ -112,7 +113,7 @@ export function callsBetween(
       if (caller < 0 || clock[caller] === clock[span]) continue
       const pair = pairOf(clock[caller]!, clock[span]!)
       const [start, callerStart] = [phase + startUs[span]!, phase + startUs[caller]!]
-      const isCoarse = isWhole(start) || isWhole(callerStart)
+      const isCoarse = isOn(start, COARSE_ROUNDING_US) || isOn(callerStart, COARSE_ROUNDING_US)
       const rounding = isCoarse ? COARSE_ROUNDING_US : ROUNDING_US
       const mayWait =
         spans.followsFrom[span] === 0 &&
@@ -156,11 +157,6 @@ export function callsBetween(
     }
   })
   return { epochMs: Number(epochMs), pairs, firstOf, ...calls }
-}
-
-/** Whether a time is a whole number of ms; `%` takes several times as long. */
-function isWhole(us: number): boolean {
-  return Math.floor(us / COARSE_ROUNDING_US) * COARSE_ROUNDING_US === us
 }
 
 function tracesByTime(periods: readonly SpanTraces[], phaseUs: readonly number[]) {

@@ -146,7 +146,7 @@ class GridCounts {
   }
 }
 
-/** `%` takes several times as long. */
-function isOn(us: number, stepUs: number): boolean {
+/** Whether a time is a whole number of steps; `%` takes several times as long. */
+export function isOn(us: number, stepUs: number): boolean {
   return Math.floor(us / stepUs) * stepUs === us
 }

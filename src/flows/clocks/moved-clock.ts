@@ -1,6 +1,6 @@
 // Runs once for some calls: the loops index with `!`.
 
-import { greatest, mean, range } from 'd3-array'
+import { greatest, group, mean, range } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -45,8 +45,7 @@ interface Ways {
 interface Pair {
   readonly caller: number
   readonly callee: number
-  readonly calls: [before: number, after: number]
-  readonly strata: Map<string, readonly [Ways, Ways]>
+  readonly strata: ReadonlyMap<string, readonly [Ways, Ways]>
 }
 
 interface PairMove extends Pick<Pair, 'caller' | 'callee'> {
@@ -158,18 +157,11 @@ function pairsOf(
   { period, span }: CallsBetween,
   { ends, runs }: Moving,
 ): Pair[] {
-  const pairs = new Map<string, Pair>()
-  const pairAt = (call: number) => {
+  const endsOf = (call: number) => {
     const [recording, callee] = [period[call]!, span[call]!]
-    const [own, { spans }] = [ends[recording]!, periods[recording]!]
-    const [to, from] = [own[callee]!, own[spans.parent[callee]!]!]
-    return from === to
-      ? undefined
-      : getOrInsert(pairs, pairKey(from, to), (): Pair => {
-          return { caller: from, callee: to, calls: [0, 0], strata: new Map() }
-        })
+    const own = ends[recording]!
+    return [own[periods[recording]!.spans.parent[callee]!]!, own[callee]!] as const
   }
-  const side = (call: number) => (period[call]! < runs ? 0 : 1)
   // Whoever does not wait tells nothing of the way back.
   const isWaitedFor = (call: number) => {
     const { kind, followsFrom, parent, durationUs } = periods[period[call]!]!.spans
@@ -177,29 +169,29 @@ function pairsOf(
     const isMessage = kind[callee] === CONSUMER || kind[caller] === PRODUCER
     return followsFrom[callee] === 0 && !isMessage && durationUs[callee]! <= durationUs[caller]!
   }
-  const step = Math.ceil(span.length / MAX_CALLS)
-  for (let call = 0; call < span.length; call += step) {
-    const pair = pairAt(call)
-    if (pair !== undefined) pair.calls[side(call)]++
-  }
-  const seen = new Map<Pair, [number, number]>()
-  for (let call = 0; call < span.length; call += step) {
-    const pair = pairAt(call)
-    if (pair === undefined || !isWaitedFor(call)) continue
-    const every = Math.ceil(pair.calls[side(call)] / MAX_OF_PAIR)
-    const counts = getOrInsert(seen, pair, () => [0, 0] as [number, number])
-    if (counts[side(call)]++ % every !== 0) continue
-    const traces = periods[period[call]!]!
-    const { parent, startUs, durationUs } = traces.spans
-    const [callee, caller] = [span[call]!, parent[span[call]!]!]
-    const key = [caller, callee].map((one) => operationOf(traces, one)).join('\n')
-    const ways = getOrInsert(pair.strata, key, () => [newWays(), newWays()] as const)
-    const thereUs = startUs[callee]! - startUs[caller]!
-    const own = ways[side(call)]
-    own.there.push(thereUs)
-    own.back.push(durationUs[caller]! - durationUs[callee]! - thereUs)
-  }
-  return [...pairs.values()]
+  const calls = range(0, span.length, Math.ceil(span.length / MAX_CALLS))
+  const ofPairs = group(calls, (call) => pairKey(...endsOf(call)))
+  return Array.from(ofPairs.values()).flatMap((own): Pair[] => {
+    const [from, to] = endsOf(own[0]!)
+    if (from === to) return []
+    const strata = new Map<string, readonly [Ways, Ways]>()
+    const isBefore = (call: number) => period[call]! < runs
+    const sides = [own.filter(isBefore), own.filter((call) => !isBefore(call))]
+    sides.forEach((some, side) => {
+      const every = Math.ceil(some.length / MAX_OF_PAIR)
+      for (const call of some.filter(isWaitedFor).filter((_, i) => i % every === 0)) {
+        const traces = periods[period[call]!]!
+        const { parent, startUs, durationUs } = traces.spans
+        const [callee, caller] = [span[call]!, parent[span[call]!]!]
+        const key = [caller, callee].map((one) => operationOf(traces, one)).join('\n')
+        const ways = getOrInsert(strata, key, () => [newWays(), newWays()] as const)[side]!
+        const thereUs = startUs[callee]! - startUs[caller]!
+        ways.there.push(thereUs)
+        ways.back.push(durationUs[caller]! - durationUs[callee]! - thereUs)
+      }
+    })
+    return [{ caller: from, callee: to, strata }]
+  })
 }
 
 function newWays(): Ways {

@@ -13,6 +13,7 @@ import { CriticalWalk, planWalk } from '../critical-walk.ts'
 import { FlowSet } from '../flow-set.ts'
 import { labelText, NodeLabels, withoutHost } from '../node-labels.ts'
 import { NodeRecords } from '../node-records.ts'
+import { joined } from '../select-requests.ts'
 import {
   acyclicPart,
   type FlowGraph,
@@ -106,12 +107,14 @@ export function foldSized(
     const isKnown = own.length === flows.shapes.edgeCount(shape)
     return (isKnown && folders[shape]?.(own, flows.responseTimeUs[request]!)) || own
   })
+  const { entries: latencyUs, offsets: latencyOffsets } = joined(latencies, Float64Array)
   const columns = {
     ...flows,
     labels,
     shapes,
     shapeOf,
-    ...joined(latencies),
+    latencyUs,
+    latencyOffsets,
     ...spansOfNodes(flows, graphs),
     outcomes: flows.outcomes?.roots(),
     logs: undefined,
@@ -122,18 +125,6 @@ export function foldSized(
 
 function shapeEdges({ shapes }: FlowSet, shape: number) {
   return { from: shapes.from(shape), to: shapes.to(shape) }
-}
-
-function joined(latencies: readonly Float64Array[]) {
-  const latencyOffsets = new Uint32Array(latencies.length + 1)
-  latencies.forEach((own, request) => {
-    latencyOffsets[request + 1] = latencyOffsets[request]! + own.length
-  })
-  const latencyUs = new Float64Array(latencyOffsets[latencies.length]!)
-  latencies.forEach((own, request) => {
-    latencyUs.set(own, latencyOffsets[request])
-  })
-  return { latencyUs, latencyOffsets }
 }
 
 /** Returns the spans of nodes, two a span; none where folding parted a call from its reply. */

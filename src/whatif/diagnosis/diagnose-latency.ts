@@ -12,7 +12,6 @@ import { candidateContext } from '../scenarios/candidate-context.ts'
 import { exactPercent } from '../scenarios/scenario.ts'
 import {
   divergenceTo,
-  type Evaluator,
   knownChangeP,
   makeEvaluator,
   stretchesOf,
@@ -149,8 +148,9 @@ export async function* diagnoseLatencyStepwise(
 }
 
 function startDiagnosis(before: TraceSet, goal: LatencyTarget, options: DiagnosisOptions) {
-  const { subject, base, target, evaluator } = prepareDiagnosis(before, goal, options)
-  const calls = subject.models.forests.reduce((sum, { path }) => sum + path.length, 0)
+  const subject = prepareDiagnosis(before, goal, options)
+  const { base, target, evaluator } = subject
+  const calls = base.models.forests.reduce((sum, { path }) => sum + path.length, 0)
   const depth = options.depth === 'auto' ? (calls > MAX_DEEP_CALLS ? 3 : 5) : options.depth
   const context = candidateContext(base, target, options)
   const { finding } = options
@@ -164,20 +164,12 @@ function startDiagnosis(before: TraceSet, goal: LatencyTarget, options: Diagnosi
   return { subject, grow: growDiagnosis(candidates, evaluator, { ...options, depth }) }
 }
 
-export interface PreparedDiagnosis {
-  readonly subject: DiagnosisSubject
-  readonly base: RequestModel
-  /** Null where the target is no traces. */
-  readonly target: RequestModel | null
-  readonly evaluator: Evaluator
-}
-
 /** Samples, learns, and measures how far the base is from the target. */
 export function prepareDiagnosis(
   before: TraceSet,
   goal: LatencyTarget,
   options: DiagnosisOptions,
-): PreparedDiagnosis {
+): DiagnosisSubject {
   const { sampleSize, seed, similarity, divergence: name } = options
   const { service, operation, caller } = options
   const sampled = (traces: TraceSet, which: string) =>
@@ -200,33 +192,32 @@ export function prepareDiagnosis(
   const size =
     target === null ? own.latencyUs.length : Math.min(own.latencyUs.length, theirs.latencyUs.length)
   const range = { base: profileOf(own), size }
-  const profile = known?.profile ?? profileOf(theirs)
+  const targetProfile = known?.profile ?? profileOf(theirs)
   const stretches = target && stretchesOf(base, target)
   const evaluator = makeEvaluator({
     order: options.order,
     base,
     target,
-    divergenceTo: divergenceTo(profile, name, range),
-    targetProfile: profile,
+    divergenceTo: divergenceTo(targetProfile, name, range),
+    targetProfile,
     stretches,
   })
-  const subject: DiagnosisSubject = {
-    models,
+  return {
     options,
-    isOfTraces: target !== null,
-    evaluator,
-    target: profile,
+    base,
+    target,
+    targetProfile,
     targetTitle: known?.title ?? shownName((target as RequestModel).forest.traces),
+    evaluator,
     test: (tried) =>
       target === null || stretches === null
         ? {
-            changeP: knownChangeP(range.base, profile, { name, range, seed }),
+            changeP: knownChangeP(range.base, targetProfile, { name, range, seed }),
             ps: tried.map(() => Number.NaN),
             responsePs: [],
           }
         : testScenarios([base, target], { stretches, tried }),
   }
-  return { subject, base, target, evaluator }
 }
 
 /** Draws at most `size` traces of a period, all equally likely, in their order. */

@@ -216,15 +216,21 @@ function testChange(
     )
     if (!testable) return UNTESTED
     const strength = mayFollow ? Number.NaN : strengthOf(p, Math.sqrt(statistic) / 2)
+    const kinds = [...new Set([...before.values, ...after.values])]
     return {
       statistic: Number.NaN,
-      counts: countKinds(before, after, stretches),
+      counts: kinds.map((kind) => counted([before, after], stretches, (value) => value === kind)),
       responseCounts,
       isOfTime: mayFollow,
       strength,
     }
   }
-  const { statistic, n1, n2 } = largestGap(before, after, stretches)
+  // Requests count as much as they stand for.
+  const [own, theirs] = countedValues(before, after, stretches)
+  const isUneven = differ(own.counts) || differ(theirs.counts)
+  const weights = { beforeWeights: own.counts, afterWeights: theirs.counts }
+  const { statistic } = ksTwoSample(own.values, theirs.values, isUneven ? weights : {})
+  const [n1, n2] = [sum(own.counts), sum(theirs.counts)]
   const [first, second] = [thinned(before, share), thinned(after, share)]
   const ofTails = tailsP(...countedValues(first, second, stretches))
   return {
@@ -248,15 +254,6 @@ function countedValues(
     { values: before, counts: countsOf(ofBefore, stretches.before.counts) },
     { values: after, counts: countsOf(ofAfter, stretches.after.counts) },
   ]
-}
-
-/** Returns the KS statistic of samples whose requests count as much as they stand for, and the effective sizes. */
-function largestGap(before: EvidenceSample, after: EvidenceSample, stretches: Stretches) {
-  const [own, theirs] = countedValues(before, after, stretches)
-  const isUneven = differ(own.counts) || differ(theirs.counts)
-  const weights = { beforeWeights: own.counts, afterWeights: theirs.counts }
-  const { statistic } = ksTwoSample(own.values, theirs.values, isUneven ? weights : {})
-  return { statistic, n1: sum(own.counts), n2: sum(theirs.counts) }
 }
 
 /**
@@ -295,7 +292,7 @@ export function divergenceText(name: DivergenceName, value: number): string {
 }
 
 /** Measures how far a profile is from one target. */
-export type TargetDivergence = (profile: LatencyProfile) => number
+type TargetDivergence = (profile: LatencyProfile) => number
 
 /** Range of the bins common to all profiles. */
 interface DivergenceRange {
@@ -408,18 +405,15 @@ export function knownChangeP(
   const random = randomSource(seed)
   const counts = new Float64Array(upTo.length)
   const size = Math.round(worthOf(base.latencyUs, base.weight))
-  return shareAtLeast(divergence(base), () => {
+  const observed = divergence(base)
+  let found = 0
+  for (let round = 0; round < ROUNDS; round++) {
     counts.fill(0)
     for (let i = 0; i < size; i++) {
       counts[Math.min(bisectRight(upTo, random.next() * upTo[last]!), last)]!++
     }
-    return divergence(target.withWeight(counts))
-  })
-}
-
-function shareAtLeast(observed: number, draw: () => number): number {
-  let found = 0
-  for (let round = 0; round < ROUNDS; round++) if (draw() >= observed) found++
+    if (divergence(target.withWeight(counts)) >= observed) found++
+  }
   return (found + 1) / (ROUNDS + 1)
 }
 
@@ -477,16 +471,6 @@ export function countTimes(
   })
   const limits = LIMITS.map((share) => quantile(pooled, share))
   return limits.map((limit) => counted([before, after], stretches, (value) => value > limit))
-}
-
-/** Counts the requests of each kind, by stretch of time. */
-function countKinds(
-  before: EvidenceSample,
-  after: EvidenceSample,
-  stretches: Stretches,
-): ChoiceCounts[] {
-  const kinds = [...new Set([...before.values, ...after.values])]
-  return kinds.map((kind) => counted([before, after], stretches, (value) => value === kind))
 }
 
 function counted(

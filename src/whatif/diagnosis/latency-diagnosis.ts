@@ -26,6 +26,7 @@ import {
   type ProfileQuantiles,
   profileQuantiles,
 } from '../recompute/latency-profile.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
 import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
 import { chooseFeature, type FeatureChoice } from '../scenarios/features.ts'
 import { isAbout, placesOf } from '../scenarios/finding-places.ts'
@@ -38,14 +39,15 @@ import {
   type ScenarioTests,
 } from './evaluate-scenario.ts'
 
+/** A base, a target, and what judges scenarios. */
 export interface DiagnosisSubject {
-  /** Models of the sampled periods: the base, and the target if it consists of traces. */
-  readonly models: ExecutionModels
-  readonly evaluator: Pick<Evaluator, 'unchanged' | 'evaluateTogether'>
-  readonly target: LatencyProfile
+  /** Requests of the sampled base. */
+  readonly base: RequestModel
+  /** Those of the target if it consists of traces, so changed quantities can be compared with it; else null. */
+  readonly target: RequestModel | null
+  readonly targetProfile: LatencyProfile
   readonly targetTitle: string
-  /** Whether the target consists of traces, so changed quantities can be compared with it. */
-  readonly isOfTraces: boolean
+  readonly evaluator: Evaluator
   readonly test: (tried: readonly Evaluation[]) => ScenarioTests
   readonly options: DiagnosisOptions
 }
@@ -77,9 +79,9 @@ export class LatencyDiagnosis extends Stage {
     this.#subject = subject
     this.#tried = tried
     this.options = subject.options
-    this.models = subject.models
+    this.models = subject.base.models
     this.base = subject.evaluator.unchanged.profile
-    this.target = subject.target
+    this.target = subject.targetProfile
     this.targetTitle = subject.targetTitle
     this.divergence = subject.evaluator.unchanged.divergence
     this.state = state
@@ -191,13 +193,8 @@ export class LatencyDiagnosis extends Stage {
     { rank: outer, scenario: around }: DiagnosedScenario,
   ): boolean {
     const isWhole = around.kind === 'server' || around.kind === 'partition'
-    if (
-      isWhole &&
-      path !== null &&
-      this.models.paths.above(path).some((each) => each === around.path)
-    ) {
-      return true
-    }
+    const above = path === null ? [] : this.models.paths.above(path)
+    if (isWhole && above.some((each) => each === around.path)) return true
     const isBelow = (nodes: readonly DiagnosedScenario[], isInside: boolean): boolean =>
       nodes.some(
         (node) =>
@@ -218,13 +215,7 @@ export class LatencyDiagnosis extends Stage {
     const { scenario, evaluation, touched } = found
     const { base: before, target } = this
     const { profile } = evaluation
-    return new ScenarioProfile({
-      title: scenario.title,
-      before,
-      profile,
-      target,
-      touched,
-    })
+    return new ScenarioProfile({ title: scenario.title, before, profile, target, touched })
   }
 
   /**
@@ -261,7 +252,8 @@ function diagnosedScenarios(
   tried: readonly TriedScenario[],
   subject: DiagnosisSubject,
 ): DiagnosisNodes {
-  const { isOfTraces, options } = subject
+  const { options } = subject
+  const isOfTraces = subject.target !== null
   const { unchanged } = subject.evaluator
   // The first node of each scenario is the one nearest to the root.
   const nodesOf = group(tried, ({ candidate }) => candidate.key)
@@ -331,9 +323,13 @@ function diagnosedScenarios(
 const NEARLY = { within: 0.8, given: 0.95 }
 
 /**
- * Returns the order of scenarios, best first, as rows. A scenario that explains nearly as much as one that contains it
- * comes before that one. So does "as after" before "as other calls", and a property that requests bring along before
- * one that the system gave them.
+ * Returns the order of scenarios, best first, as rows. The key is the certainty that the changed quantity changed
+ * between the periods, times the root of the distance that it moves response times towards the target. Scenarios that
+ * cannot be compared between the periods come last, nearest to the target first. Divergence alone rewards any large
+ * change; certainty alone rewards changes that nobody waits for.
+ *
+ * A scenario that explains nearly as much as one that contains it comes before that one. So does "as after" before "as
+ * other calls", and a property that requests bring along before one that the system gave them.
  */
 function causesFirst(
   firsts: readonly TriedScenario[],
@@ -346,8 +342,10 @@ function causesFirst(
     }
     return keys
   })
-  const order = rankScenarios(firsts.map(({ evaluation }) => evaluation))
   const at = (row: number) => firsts[row] as TriedScenario
+  const order = [...firsts.keys()].sort(
+    (a, b) => at(b).evaluation.key - at(a).evaluation.key || a - b,
+  )
   const goesBefore = (row: number, other: number) => {
     const share = at(row).evaluation.key / at(other).evaluation.key
     const [one, two] = [at(row).candidate, at(other).candidate]
@@ -553,20 +551,6 @@ function furtherOf(
     if (level.length === beam) break
   }
   return level
-}
-
-/**
- * Returns the order of scenarios, best first, as rows of `evaluations`. The score is the certainty that the changed
- * quantity changed between the periods, times the root of the distance that it moves response times towards the target.
- * Scenarios that cannot be compared between the periods come last, nearest to the target first.
- *
- * Divergence alone rewards any large change; certainty alone rewards changes that nobody waits for.
- */
-function rankScenarios(evaluations: readonly Evaluation[]): number[] {
-  const keys = evaluations.map(({ key }) => key)
-  return evaluations
-    .map((_, row) => row)
-    .sort((a, b) => (keys[b] as number) - (keys[a] as number) || a - b)
 }
 
 /**

@@ -3,6 +3,12 @@ import type { CallForest, IndexedCalls } from '../../calls/call-forest.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { InternalError } from '../../core/errors.ts'
 import { memoized } from '../../core/remembered.ts'
+import {
+  closedPrecedence,
+  Precedence,
+  type Predecessors,
+  topologicalOrder,
+} from '../../flows/precedence.ts'
 
 /** A call waits for as many at most, those that take longest: pairs grow with their square. */
 const MAX_NODES = 256
@@ -91,7 +97,7 @@ export function findCallOrders(
       const nodes = listing.map((i) => names[i]!)
       const startUs = Float64Array.from(awaited, (child) => offsetUs[child]!)
       const endUs = startUs.map((us, i) => us + latencyUs[awaited[i]!]!)
-      const observed = Precedence.observed(startUs, endUs, slackUs)
+      const observed = observedPrecedence(startUs, endUs, slackUs)
       return addOrder(name, nodes, observed.renumbered(placeOf))
     })
     return { orderOf, nodeCalls }
@@ -99,151 +105,18 @@ export function findCallOrders(
   return { orders, periods }
 }
 
-/** Order of some calls, numbered from 0: which come before which. */
-export class Precedence {
-  readonly nodes: number
-  /** Bit a of row b says that a is over before b begins; a row has whole words. */
-  readonly bits: Uint32Array
-  readonly #words: number
-
-  constructor(nodes: number, bits?: Uint32Array) {
-    this.nodes = nodes
-    this.#words = (nodes + 31) >>> 5
-    this.bits = bits ?? new Uint32Array(nodes * this.#words)
-  }
-
-  /**
-   * The precedence of calls that are sorted by start, then end, closed under transitivity: one comes
-   * before a later one if it is over by the latter's start, give or take `slackUs`. Only later ones in
-   * this order can follow, so the slack makes no circles. O(n² + n³/32).
-   */
-  static observed(
-    startUs: ArrayLike<number>,
-    endUs: ArrayLike<number>,
-    slackUs: number,
-  ): Precedence {
-    const found = new Precedence(startUs.length)
-    for (let b = 1; b < startUs.length; b++) {
-      const beginsUs = startUs[b]! + slackUs
-      // Latest first: calls that one of them waited for are already known.
-      for (let a = b - 1; a >= 0; a--) {
-        if (endUs[a]! <= beginsUs && !found.has(a, b)) found.#addChain(a, b)
-      }
-    }
-    return found
-  }
-
-  /** Returns whether `a` comes before `b`. */
-  has(a: number, b: number): boolean {
-    return ((this.bits[b * this.#words + (a >>> 5)]! >>> (a & 31)) & 1) === 1
-  }
-
-  add(a: number, b: number): void {
-    this.bits[b * this.#words + (a >>> 5)]! |= 1 << (a & 31)
-  }
-
-  /** Notes that `a`, and all that comes before it, comes before `b`. */
-  #addChain(a: number, b: number): void {
-    const words = this.#words
-    for (let w = 0; w < words; w++) this.bits[b * words + w]! |= this.bits[a * words + w]!
-    this.add(a, b)
-  }
-
-  /** Returns the same with calls renumbered: call i becomes `placeOf[i]`. */
-  renumbered(placeOf: ArrayLike<number>): Precedence {
-    const moved = new Precedence(this.nodes)
-    for (let b = 0; b < this.nodes; b++) {
-      for (let a = 0; a < this.nodes; a++) if (this.has(a, b)) moved.add(placeOf[a]!, placeOf[b]!)
-    }
-    return moved
-  }
-
-  /** Returns Jaccard's distance of the pairs: 0 for the same (two empty ones too), 1 for disjoint. */
-  distanceTo({ bits }: Precedence): number {
-    let shared = 0
-    let either = 0
-    for (let w = 0; w < bits.length; w++) {
-      shared += ones(this.bits[w]! & bits[w]!)
-      either += ones(this.bits[w]! | bits[w]!)
-    }
-    return either === 0 ? 0 : (either - shared) / either
-  }
-
-  /** Returns whether it has every pair of `part`. */
-  holds(part: Precedence): boolean {
-    return this.bits.every((bits, w) => (part.bits[w]! & ~bits) === 0)
-  }
-
-  and(other: Precedence): Precedence {
-    return new Precedence(
-      this.nodes,
-      this.bits.map((bits, w) => bits & other.bits[w]!),
-    )
-  }
-
-  /** Returns the calls in an order that respects all pairs; `null` if pairs run in circles. Needs no closure. */
-  order(): Uint32Array | null {
-    const { nodes, bits } = this
-    const words = this.#words
-    const order = new Uint32Array(nodes)
-    const done = new Uint32Array(words)
-    for (let placed = 0; placed < nodes; ) {
-      const before = placed
-      for (let b = 0; b < nodes; b++) {
-        if ((done[b >>> 5]! >>> (b & 31)) & 1) continue
-        let ready = true
-        for (let w = 0; w < words && ready; w++) ready = (bits[b * words + w]! & ~done[w]!) === 0
-        if (!ready) continue
-        done[b >>> 5]! |= 1 << (b & 31)
-        order[placed++] = b
-      }
-      if (placed === before) return null
-    }
-    return order
-  }
-
-  /** Closes the pairs under transitivity, given an order of them. */
-  close(order: Uint32Array): void {
-    order.forEach((b, at) => {
-      for (let i = at - 1; i >= 0; i--) if (this.has(order[i]!, b)) this.#addChain(order[i]!, b)
-    })
-  }
-
-  /**
-   * Returns the direct predecessors of each call: those that no chain of others implies (the
-   * transitive reduction), ascending.
-   */
-  direct(order: Uint32Array): number[][] {
-    const words = this.#words
-    const direct: number[][] = Array.from({ length: this.nodes }, () => [])
-    order.forEach((b, at) => {
-      const implied = new Uint32Array(words)
-      for (let i = at - 1; i >= 0; i--) {
-        const a = order[i]!
-        if (!this.has(a, b) || (implied[a >>> 5]! >>> (a & 31)) & 1) continue
-        direct[b]!.push(a)
-        for (let w = 0; w < words; w++) implied[w]! |= this.bits[a * words + w]!
-      }
-      direct[b]!.sort((x, y) => x - y)
-    })
-    return direct
-  }
-
-  /** Returns the calls that no other comes after, ascending. */
-  last(): number[] {
-    const followed = new Uint32Array(this.#words)
-    this.bits.forEach((bits, i) => {
-      followed[i % this.#words]! |= bits
-    })
-    const all = Array.from({ length: this.nodes }, (_, a) => a)
-    return all.filter((a) => ((followed[a >>> 5]! >>> (a & 31)) & 1) === 0)
-  }
-}
-
-function ones(word: number): number {
-  let bits = word - ((word >>> 1) & 0x55555555)
-  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)
-  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+/**
+ * Returns the precedence of calls that are sorted by start, then end, closed under transitivity: one comes
+ * before a later one if it is over by the latter's start, give or take `slackUs`. Only later ones in
+ * this order can follow, so the slack makes no circles. O(n² + n³/32).
+ */
+export function observedPrecedence(
+  startUs: ArrayLike<number>,
+  endUs: ArrayLike<number>,
+  slackUs: number,
+): Precedence {
+  const order = Uint32Array.from(startUs, (_, i) => i)
+  return closedPrecedence(order, (a, b) => endUs[a]! <= startUs[b]! + slackUs).precedence
 }
 
 /**
@@ -265,17 +138,21 @@ export interface WaitPlan {
 
 /** Direct waits between nodes, and an order in which every node comes after those it waits for. */
 export interface WaitGraph {
-  readonly order: Uint32Array
-  readonly predecessors: readonly (readonly number[])[]
+  readonly order: ArrayLike<number>
+  readonly predecessors: Predecessors
   readonly returnPredecessors: readonly number[]
 }
 
-/** Returns the graph of a precedence that is closed and free of circles. */
+/** Returns the graph of a precedence that is closed and free of circles; predecessors ascend. */
 export function waitGraph(precedence: Precedence): WaitGraph {
-  const order = precedence.order()
+  const has = (a: number, b: number) => precedence.has(a, b)
+  const order = topologicalOrder(precedence.nodes, has)
   if (order === null)
     throw new InternalError('the calls of a model wait for each other in a circle')
-  return { order, predecessors: precedence.direct(order), returnPredecessors: precedence.last() }
+  const predecessors = closedPrecedence(order, has).predecessors.map((before) =>
+    before.toSorted((a, b) => a - b),
+  )
+  return { order, predecessors, returnPredecessors: precedence.last() }
 }
 
 /** Plans a graph. Lists that are the same object, or hold the same, become one set. */
@@ -296,7 +173,8 @@ export function waitPlan({ order, predecessors, returnPredecessors }: WaitGraph)
     setOffsets[set + 1] = setOffsets[set]! + nodes.length
   })
   const setNodes = Uint32Array.from(sets.flat())
-  return { nodes: order.length, order, waitsFor, replyWaitsFor, setOffsets, setNodes }
+  const nodes = order.length
+  return { nodes, order: Uint32Array.from(order), waitsFor, replyWaitsFor, setOffsets, setNodes }
 }
 
 export function mostNodes(plans: readonly WaitPlan[]): number {

@@ -1,10 +1,11 @@
 // Distances between up to 2,000 orders of one operation: the loops index with `!`.
 import { group as groupBy, least, sum } from 'd3-array'
 import { type CallForest, callWeights } from '../../calls/call-forest.ts'
+import { closedPrecedence, Precedence, topologicalOrder } from '../../flows/precedence.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, worthOf } from '../../stats/weighted-sample.ts'
 import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
-import { type CallOrder, type PeriodOrders, Precedence } from './call-orders.ts'
+import { type CallOrder, type PeriodOrders, waitGraph } from './call-orders.ts'
 
 interface ClusterOptions {
   /** Orders further apart on average than this (Jaccard's distance of their pairs) stay apart. */
@@ -110,17 +111,14 @@ function commonPrecedence(
     group,
     ({ a, b, held }) => held >= enough || awaited?.has(a, b) === true,
   )
-  const order = common.order()
+  const has = (a: number, b: number) => common.has(a, b)
+  const order = topologicalOrder(common.nodes, has)
   if (order === null) return own.reduce((always, one) => always.and(one))
-  common.close(order)
-  return common
+  return closedPrecedence(order, has).precedence
 }
 
 /** Cluster with its key: an operation, and the children that its calls wait for. */
-export interface KeyedCluster extends OrderCluster {
-  readonly name: number
-  readonly key: number
-}
+type KeyedCluster = OrderCluster & Pick<CallOrder, 'name' | 'key'>
 
 /** A cluster that became the model of that number, and when its period's calls ran. */
 export interface LearnedCluster extends KeyedCluster {
@@ -239,7 +237,7 @@ const WAITS_BELOW = 0.5
 const MAX_PAIRS = 64
 
 /** Orders of one name and the same nodes, and how many calls have each. */
-export interface WeighedOrders {
+interface WeighedOrders {
   /** Numbers of orders; the arrays below are parallel to it. */
   readonly members: readonly number[]
   readonly precedences: readonly Precedence[]
@@ -248,7 +246,7 @@ export interface WeighedOrders {
 }
 
 /** Numbers of places in `WeighedOrders.members`. */
-export type Group = readonly number[]
+type Group = readonly number[]
 
 /** Two nodes, of which `a` is over before `b` begins in `held` calls. */
 interface HeldPair {
@@ -343,12 +341,7 @@ function usuallyAwaited(orders: WeighedOrders, group: Group, times: OrderTimes):
 }
 
 /** Order of the nodes in the calls of some orders, and the times of these calls. */
-export interface TimedOrders {
-  readonly precedence: Precedence
-  readonly members: readonly number[]
-  readonly calls: number
-  readonly times: OrderTimes
-}
+type TimedOrders = Pick<LearnedCluster, 'precedence' | 'members' | 'calls' | 'times'>
 
 /** Returns whether neither waits for a node that the other does not wait for. */
 export function waitAlike(one: TimedOrders, other: TimedOrders): boolean {
@@ -357,12 +350,10 @@ export function waitAlike(one: TimedOrders, other: TimedOrders): boolean {
 
 function waitsForMore({ precedence, members, calls, times }: TimedOrders, other: TimedOrders) {
   if (calls * times.worth < MIN_CALLS) return false
-  const order = precedence.order()
-  if (order === null) return false
   const others = precedence.and(other.precedence)
   let left = MAX_PAIRS
   // Only direct waits count: chains of waits vary with the steps in between.
-  return precedence.direct(order).some((before, b) =>
+  return waitGraph(precedence).predecessors.some((before, b) =>
     before.some((a) => {
       if (other.precedence.has(a, b) || left-- <= 0) return false
       return times.spread(members, { a, b, others }) < WAITS_BELOW

@@ -1,5 +1,5 @@
 // Over every call: the loops index with `!`.
-import { group, rollup, sum } from 'd3-array'
+import { group, rollup, rollups, sum } from 'd3-array'
 import {
   type CallForest,
   callWeights,
@@ -422,22 +422,24 @@ function unawaitedCalls(
   paths: CallPaths,
   orders: readonly CallOrder[],
 ): Map<number, readonly UnawaitedCalls[]> {
-  const { childOffsets, path } = forest
-  const counts = new Map<number, Map<number, number>>()
-  modelOf.forEach((model, call) => {
-    const awaited = orders[orderOf[call]!]!.nodes.length
-    for (let at = childOffsets[call]! + awaited; at < childOffsets[call + 1]!; at++) {
-      const name = paths.name(path[nodeCalls[at]!]!)
-      const own = counts.get(model) ?? new Map<number, number>()
-      counts.set(model, own.set(name, (own.get(name) ?? 0) + forest.weight[forest.request[call]!]!))
-    }
+  const { childOffsets, path, parent, weight, request } = forest
+  const unawaited: number[] = []
+  orderOf.forEach((order, call) => {
+    const first = childOffsets[call]! + orders[order]!.nodes.length
+    for (let at = first; at < childOffsets[call + 1]!; at++) unawaited.push(nodeCalls[at]!)
   })
-  return new Map(
-    Array.from(counts, ([model, own]) => [
-      model,
-      [...own]
+  return rollup(
+    unawaited,
+    (own) => {
+      const calls = rollups(
+        own,
+        (same) => sum(same, (call) => weight[request[call]!]!),
+        (call) => paths.name(path[call]!),
+      )
+      return calls
         .sort((a, b) => b[1] - a[1] || a[0] - b[0])
-        .map(([name, calls]) => ({ ...paths.named(name), calls })),
-    ]),
+        .map(([name, calls]) => ({ ...paths.named(name), calls }))
+    },
+    (call) => modelOf[parent[call]!]!,
   )
 }

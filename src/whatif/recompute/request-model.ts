@@ -147,20 +147,20 @@ export class RequestModel {
     const staged = this.#staged
     const given = staged.serverUs[call]!
     let shiftUs = Number.isNaN(given)
-      ? this.#shiftChildren(call) + staged.replyShiftUs[call]!
+      ? this.#shiftChildren(call) + staged.shiftUs.replyUs[call]!
       : given - serverUs[call]!
     for (const newTime of staged.serverTimes.get(call) ?? []) {
       shiftUs = newTime(Math.max(serverUs[call]! + shiftUs, 0)) - serverUs[call]!
     }
     const serverShiftUs = Math.max(shiftUs, -serverUs[call]!)
-    return Math.max(serverShiftUs + staged.networkShiftUs[call]!, -latencyUs[call]!)
+    return Math.max(serverShiftUs + staged.shiftUs.networkUs[call]!, -latencyUs[call]!)
   }
 
   /** Returns how much later the last call that the reply waits for ends. */
   #shiftChildren(call: number): number {
     const { childOffsets, offsetUs: recordedUs, latencyUs } = this.forest
     const { plans, planOf, nodeCalls } = this.#plans
-    const { preprocessingShiftUs } = this.#staged
+    const { preprocessingUs: preprocessingShiftUs } = this.#staged.shiftUs
     const first = childOffsets[call]!
     const plan = plans[planOf[call]!]!
     const [endUs, newEndUs] = [this.#endUs, this.#newEndUs]
@@ -182,7 +182,7 @@ export class RequestModel {
   /** Returns the same in another order than the recorded one: all starts are computed anew. */
   #reorderChildren(call: number, plan: WaitPlan, order: WaitPlan): number {
     const { childOffsets, latencyUs } = this.forest
-    const { preprocessingShiftUs } = this.#staged
+    const { preprocessingUs: preprocessingShiftUs } = this.#staged.shiftUs
     const newEndUs = this.#newEndUs
     for (const node of order.order) {
       const child = this.#plans.nodeCalls[childOffsets[call]! + node]!
@@ -218,13 +218,14 @@ export function countTouched(before: WeighedLatencies, after: WeighedLatencies):
 
 type NewTime = (us: number) => number
 
+/** Times of a call that are shifted, whatever changes below it. */
+const SHIFTED = ['networkUs', 'preprocessingUs', 'replyUs'] as const
+
 /** Shifts of single calls from staged changes: by row of the forest, 0 at rest. */
 class StagedChanges {
   /** 1 for changed calls and those above them. */
   readonly affected: Uint8Array
-  readonly preprocessingShiftUs: Float64Array
-  readonly replyShiftUs: Float64Array
-  readonly networkShiftUs: Float64Array
+  readonly shiftUs: Readonly<Record<(typeof SHIFTED)[number], Float64Array>>
   /** New server time whatever is below the call; NaN where none is given. */
   readonly serverUs: Float64Array
   /** Changes to apply to the server time of a call that results from those below it. */
@@ -232,17 +233,25 @@ class StagedChanges {
   /** Order in which a call makes its own calls, if it differs from the recorded one. */
   readonly orders = new Map<number, WaitPlan>()
   readonly #forest: CallForest
-  readonly #ownTimes: OwnTimes
+  readonly #recordedUs: Readonly<Record<(typeof SHIFTED)[number], (call: number) => number>>
   readonly #touched = growingUint32()
 
   constructor(forest: CallForest, ownTimes: OwnTimes) {
     const calls = forest.path.length
+    const { latencyUs, serverUs } = forest
+    const { preprocessingUs, replyUs } = ownTimes
     this.#forest = forest
-    this.#ownTimes = ownTimes
+    this.#recordedUs = {
+      networkUs: (call) => latencyUs[call]! - serverUs[call]!,
+      preprocessingUs: (call) => preprocessingUs[call]!,
+      replyUs: (call) => replyUs[call]!,
+    }
     this.affected = new Uint8Array(calls)
-    this.preprocessingShiftUs = new Float64Array(calls)
-    this.replyShiftUs = new Float64Array(calls)
-    this.networkShiftUs = new Float64Array(calls)
+    this.shiftUs = {
+      networkUs: new Float64Array(calls),
+      preprocessingUs: new Float64Array(calls),
+      replyUs: new Float64Array(calls),
+    }
     this.serverUs = new Float64Array(calls).fill(Number.NaN)
   }
 
@@ -267,9 +276,7 @@ class StagedChanges {
     for (let i = 0; i < length; i++) {
       const call = values[i]!
       this.affected[call] = 0
-      this.preprocessingShiftUs[call] = 0
-      this.replyShiftUs[call] = 0
-      this.networkShiftUs[call] = 0
+      for (const time of SHIFTED) this.shiftUs[time][call] = 0
       this.serverUs[call] = Number.NaN
       visit(call)
     }
@@ -279,28 +286,17 @@ class StagedChanges {
   }
 
   #stage(change: LatencyChange, again: NewTime | undefined): void {
-    const { calls, serverUs, networkUs, orders } = change
-    const { preprocessingUs, replyUs } = this.#ownTimes
-    const forest = this.#forest
+    const { calls, serverUs, orders } = change
     for (const call of calls) this.#touch(call)
-    const shift = (
-      newUs: Float64Array | undefined,
-      shiftUs: Float64Array,
-      recordedUs: (call: number) => number,
-    ) =>
-      newUs?.forEach((us, i) => {
+    for (const time of SHIFTED) {
+      const [shiftUs, recordedUs] = [this.shiftUs[time], this.#recordedUs[time]]
+      change[time]?.forEach((us, i) => {
         const call = calls[i]!
         const ownUs = recordedUs(call)
         if (Number.isNaN(us)) return
         shiftUs[call] = (again === undefined ? us : again(ownUs + shiftUs[call]!)) - ownUs
       })
-    shift(
-      networkUs,
-      this.networkShiftUs,
-      (call) => forest.latencyUs[call]! - forest.serverUs[call]!,
-    )
-    shift(change.preprocessingUs, this.preprocessingShiftUs, (call) => preprocessingUs[call]!)
-    shift(change.replyUs, this.replyShiftUs, (call) => replyUs[call]!)
+    }
     calls.forEach((call, i) => {
       const order = orders?.[i] ?? null
       if (order !== null) this.orders.set(call, order)

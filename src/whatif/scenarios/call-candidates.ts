@@ -39,7 +39,7 @@ import {
 } from './features.ts'
 import { pathsAt, placesOf } from './finding-places.ts'
 import { orderCandidates, partitionCandidates } from './order-candidates.ts'
-import { type Candidate, type EvidenceSample, NO_SAMPLE, type ScenarioKind } from './scenario.ts'
+import type { Candidate, EvidenceSample, ScenarioKind } from './scenario.ts'
 
 /** Largest number of parts of a group that are tried singly, those with the most calls first. */
 const MAX_PARTS = 24
@@ -50,8 +50,8 @@ interface CallChange {
   readonly what: string
   readonly group: CallGroup
   readonly parts: readonly ChangedPart[]
-  readonly within?: () => readonly Candidate[]
-  readonly below?: () => readonly Candidate[]
+  readonly within?: Candidate['within']
+  readonly below?: Candidate['below']
 }
 
 /**
@@ -194,23 +194,14 @@ function partsOf({ paths, base }: CandidateContext, group: CallGroup): CallGroup
 
 /** Returns one candidate that makes a time as in the target, or one per factor if there is no target. */
 function candidates({ target, factors }: CandidateContext, change: CallChange): Candidate[] {
-  const { kind, what, group, parts, within = () => [], below = () => [] } = change
+  const { what, parts, ...own } = change
   const key = parts.map((each) => `${each.part} ${each.paths}`).join(';')
-  const shared = {
-    kind,
-    group,
-    within,
-    below,
-    evidence: (base, to) => ({
-      measured: 'times',
-      before: timesPerRequest(base, parts),
-      after: timesPerRequest(to, parts),
-    }),
-  } satisfies Partial<CandidateSketch>
+  const times: CandidateSketch['times'] = (model) => timesPerRequest(model, parts)
   if (target === null) {
     return factors.map((factor) =>
       candidate({
-        ...shared,
+        ...own,
+        times,
         key: `${key} × ${factor}`,
         title: `${what} × ${factor}`,
         changes: (base) => parts.map((each) => changeParts(base, each, (us) => us * factor)),
@@ -218,10 +209,11 @@ function candidates({ target, factors }: CandidateContext, change: CallChange): 
     )
   }
   const asAfter = candidate({
-    ...shared,
+    ...own,
+    times,
     key,
     title: `${what} as after`,
-    changes: (base, to) => (to === null ? [] : parts.map((each) => mapParts(base, to, each))),
+    asTarget: (base, to) => parts.map((each) => mapParts(base, to, each)),
   })
   return [asAfter]
 }
@@ -332,7 +324,6 @@ function frequencyCandidate(
     key: `frequency ${feature.name}=${name} ${factor}`,
     title: `${factor < 1 ? 'half' : 'twice'} as many requests ${partWords(feature.name, name)}`,
     weight: ({ forest }) => forest.weight.map((own, i) => (codes[i] === part ? own * factor : own)),
-    evidence: () => ({ measured: 'kinds', before: NO_SAMPLE, after: NO_SAMPLE }),
   })
 }
 
@@ -376,12 +367,8 @@ function countCandidate(context: CandidateContext, divided: Callees): Candidate[
       key: `count ${callees.paths}`,
       callee: callees.service,
       title: `${groupTitle(paths, group)} ${countWords(before, after, groupName(callees))}`,
-      changes: (from, to) => (to === null ? [] : countedAs(from, to, divided)),
-      evidence: (from, to) => ({
-        measured: 'kinds',
-        before: kindsOf(from, divided),
-        after: kindsOf(to, divided),
-      }),
+      asTarget: (from, to) => countedAs(from, to, divided),
+      kinds: (model) => kindsOf(model, divided),
     }),
   ]
 }

@@ -12,7 +12,7 @@ import {
   type FeatureChoice,
   valueFeature,
 } from './features.ts'
-import type { Candidate } from './scenario.ts'
+import { type Candidate, type EvidenceSample, NO_SAMPLE } from './scenario.ts'
 
 /** Sources of a diagnosis's candidates. */
 export interface CandidateContext {
@@ -78,48 +78,50 @@ export function candidateContext(
 }
 
 /** Candidate without the properties that most have in common. */
-export interface CandidateSketch extends Pick<Candidate, 'kind' | 'key' | 'title' | 'evidence'> {
+export interface CandidateSketch
+  extends Pick<Candidate, 'kind' | 'key' | 'title'>,
+    Partial<Pick<Candidate, 'within' | 'below' | 'callee' | 'isTwoWay' | 'isGiven' | 'evidence'>> {
   /** The calls that change; without, requests change as a whole. */
   readonly group?: CallGroup
-  readonly within?: Candidate['within']
-  readonly below?: Candidate['below']
-  readonly changes?: (base: RequestModel, target: RequestModel | null) => LatencyChange[]
-  /** Default: none. */
-  readonly callee?: string
-  /** Default: true, unless it weighs requests. */
-  readonly isTwoWay?: boolean
-  /** Default: false. */
-  readonly isGiven?: boolean
+  /** Changes that need no other period … */
+  readonly changes?: (base: RequestModel) => LatencyChange[]
+  /** … and those that make calls as they are in it. */
+  readonly asTarget?: (base: RequestModel, target: RequestModel) => LatencyChange[]
   readonly weight?: (base: RequestModel, target: RequestModel | null) => Float64Array
+  /** Times that change, or kinds, one of each request of a period: the evidence, unless it is given. */
+  readonly times?: (model: RequestModel) => EvidenceSample
+  readonly kinds?: (model: RequestModel) => EvidenceSample
+  /** Whether slowness may change these kinds by itself. */
+  readonly mayFollow?: boolean
 }
 
-/** Completes a candidate: by default, nothing changes and nothing lies within it. */
+/**
+ * Completes a candidate. By default, nothing changes, nothing lies within it, and it can be undone unless it weighs
+ * requests.
+ */
 export function candidate(sketch: CandidateSketch): Candidate {
-  const {
-    group,
-    changes,
-    weight,
-    within = () => [],
-    below = () => [],
-    isGiven = false,
-    callee = '',
-    ...rest
-  } = sketch
-  const { isTwoWay = weight === undefined, ...own } = rest
+  const { group, changes, asTarget, weight, times, kinds, mayFollow = false, ...own } = sketch
   const { service = '', operation = '', paths = [] } = group ?? {}
   const [path = null, ...others] = paths
+  const sampleOf = times ?? kinds ?? (() => NO_SAMPLE)
   return {
+    within: () => [],
+    below: () => [],
+    callee: '',
+    isTwoWay: weight === undefined,
+    isGiven: false,
+    evidence: (base, target) => ({
+      measured: times === undefined ? 'kinds' : 'times',
+      before: sampleOf(base),
+      after: sampleOf(target),
+      mayFollow,
+    }),
     ...own,
     service,
     operation,
-    within,
-    below,
-    isTwoWay,
-    isGiven,
-    callee,
     path: others.length === 0 ? path : null,
     apply: (base, target) => ({
-      changes: changes?.(base, target) ?? [],
+      changes: changes?.(base) ?? (target && asTarget?.(base, target)) ?? [],
       weight: weight?.(base, target) ?? null,
     }),
   }

@@ -75,12 +75,9 @@ function isCaller({ service, operation, path }: Scenario, paths: CallPaths): boo
     path === null
       ? paths.service(one) === service && isSame(paths.operation(one), operation)
       : one === path
-  return paths.all().some((below) => {
-    if (paths.service(below) === service) return false
-    let above = paths.parent(below)
-    while (above >= 0 && !isChanged(above)) above = paths.parent(above)
-    return above >= 0
-  })
+  return paths
+    .all()
+    .some((below) => paths.service(below) !== service && paths.above(below).some(isChanged))
 }
 
 /** Paths of the calls that a place is about; none of load. */

@@ -1,6 +1,6 @@
 // Over every call that a scenario changes: the loops index with `!`.
-import { group, group as groupBy, rollup, sum } from 'd3-array'
-import { requestWeights } from '../../calls/call-forest.ts'
+import { group as groupBy, rollup, sum } from 'd3-array'
+import { type CallForest, requestWeights } from '../../calls/call-forest.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
@@ -54,12 +54,10 @@ export function orderCandidates(context: CandidateContext, group: CallGroup): Ca
       group,
       key: `order ${group.paths}`,
       title: `calls of ${groupTitle(paths, group)} in the order of after`,
-      changes: (from, to) =>
-        to === null
-          ? []
-          : switchedCalls(from, to, { group, least }).flatMap((each) =>
-              reordered(from, to, { ...each, group }),
-            ),
+      asTarget: (from, to) =>
+        switchedCalls(from, to, { group, least }).flatMap((each) =>
+          reordered(from, to, { ...each, group }),
+        ),
       evidence(from, to) {
         const kept = keysInSeveralOrders([from, to], group)
         return {
@@ -72,11 +70,7 @@ export function orderCandidates(context: CandidateContext, group: CallGroup): Ca
   ]
 }
 
-interface SwitchedCalls {
-  readonly calls: Uint32Array
-  readonly from: ExecutionModel
-  readonly to: ExecutionModel
-}
+type SwitchedCalls = ReturnType<typeof switchedCalls>[number]
 
 /**
  * Returns the changes that give calls another order. What waits for something else than before takes the same quantile
@@ -91,32 +85,25 @@ function reordered(
   const there = callRows(target.forest, group.paths).filter((call) => modelOf[call] === to.id)
   const plan = usualPlan(target, there)
   if (plan === null) return []
-  const timesLikeThere = (
-    name: 'preprocessingUs' | 'replyUs',
-    own: Uint32Array,
-    of: Uint32Array,
-  ) => ({
-    calls: own,
-    [name]: timesAs(
-      timesAt(base, own, (call) => base[name][call]!),
-      timesAt(target, of, (call) => target[name][call]!),
-    ),
-  })
   const changed = to.nodes
     .map((_, node) => node)
     .filter((node) => !haveSameNodes(from.predecessors[node], to.predecessors[node]))
+    .map((node) => ({
+      time: 'preprocessingUs' as const,
+      own: childrenOf(base, calls, node),
+      theirs: childrenOf(target, there, node),
+    }))
+  const replies = { time: 'replyUs', own: calls, theirs: there } as const
+  const isReplySame = haveSameNodes(from.returnPredecessors, to.returnPredecessors)
   return [
     { calls, orders: Array.from(calls, () => plan) },
-    ...changed.map((node) =>
-      timesLikeThere(
-        'preprocessingUs',
-        childrenOf(base, calls, node),
-        childrenOf(target, there, node),
+    ...[...changed, ...(isReplySame ? [] : [replies])].map(({ time, own, theirs }) => ({
+      calls: own,
+      [time]: timesAs(
+        timesAt(base, own, (call) => base[time][call]!),
+        timesAt(target, theirs, (call) => target[time][call]!),
       ),
-    ),
-    ...(haveSameNodes(from.returnPredecessors, to.returnPredecessors)
-      ? []
-      : [timesLikeThere('replyUs', calls, there)]),
+    })),
   ]
 }
 
@@ -183,45 +170,64 @@ function switchedCalls(
   base: RequestModel,
   target: RequestModel,
   { group, least }: { readonly group: CallGroup; readonly least: number },
-): SwitchedCalls[] {
+) {
   const classes = orderClasses(base.models)
   const theirs = callsByModel(target, group)
   const { forest } = base
-  const switched: SwitchedCalls[] = []
-  for (const [key, ofModels] of callsByModel(base, group)) {
+  return [...callsByModel(base, group)].flatMap(([key, ofModels]) => {
     const wanted = theirs.get(key) ?? new Map<ExecutionModel, number[]>()
-    const [count, countThere] = [ofModels, wanted].map((each) => sum(each.values(), lengthOf)) as [
-      number,
-      number,
-    ]
-    if (countThere === 0 || count < least || countThere < least) continue
+    const counts = [ofModels, wanted].map((each) => sum(each.values(), ({ length }) => length))
+    if (counts.some((count) => count === 0 || count < least)) return []
     const scale =
       sum(ofModels.values(), (calls) => countCalls(forest, calls)) /
       sum(wanted.values(), (calls) => countCalls(target.forest, calls))
-    // Surplus of calls by class, negative for a lack.
-    const spare = new Map<number, number>()
-    const add = (model: ExecutionModel, calls: number) => {
-      const own = classes[model.id]!
-      spare.set(own, (spare.get(own) ?? 0) + calls)
+    const spare = new Float64Array(classes.length)
+    for (const [{ id }, calls] of ofModels) spare[classes[id]!]! += countCalls(forest, calls)
+    for (const [{ id }, calls] of wanted) {
+      spare[classes[id]!]! -= countCalls(target.forest, calls) * scale
     }
-    for (const [model, calls] of ofModels) add(model, countCalls(forest, calls))
-    for (const [model, calls] of wanted) add(model, -countCalls(target.forest, calls) * scale)
-    for (const [from, calls] of ofModels) {
-      const left = spreadOrder(calls)
-      for (const to of wanted.keys()) {
-        const [many, few] = [spare.get(classes[from.id]!)!, spare.get(classes[to.id]!)!]
-        const moved = takeCalls(forest, left, Math.min(many, -few))
-        if (moved.length === 0) continue
-        switched.push({ calls: moved, from, to })
-        add(from, -countCalls(forest, moved))
-        add(to, countCalls(forest, moved))
-      }
-    }
-  }
-  return switched
+    return movedCalls(forest, {
+      kinds: ofModels,
+      wanted: [...wanted.keys()],
+      spare,
+      placeOf: ({ id }) => classes[id]!,
+    })
+  })
 }
 
-const lengthOf = ({ length }: ArrayLike<unknown>) => length
+/**
+ * Moves calls from kinds that have too many of them to kinds that have too few.
+ *
+ * @param spare surplus of calls, by the place of each kind; negative for a lack
+ */
+function movedCalls<Kind>(
+  forest: CallForest,
+  {
+    kinds,
+    wanted,
+    spare,
+    placeOf,
+  }: {
+    readonly kinds: Iterable<readonly [kind: Kind, calls: Iterable<number>]>
+    readonly wanted: readonly Kind[]
+    readonly spare: Float64Array
+    readonly placeOf: (kind: Kind) => number
+  },
+) {
+  const moved: { readonly calls: Uint32Array; readonly from: Kind; readonly to: Kind }[] = []
+  for (const [from, own] of kinds) {
+    const left = spreadOrder([...own])
+    for (const to of wanted) {
+      const [source, end] = [placeOf(from), placeOf(to)]
+      const calls = takeCalls(forest, left, Math.min(spare[source]!, -spare[end]!))
+      if (calls.length === 0) continue
+      moved.push({ calls, from, to })
+      spare[source]! -= countCalls(forest, calls)
+      spare[end]! += countCalls(forest, calls)
+    }
+  }
+  return moved
+}
 
 /** Groups rows by their calls, then by their model. */
 function callsByModel({ models, period, forest }: RequestModel, { paths }: CallGroup) {
@@ -242,7 +248,7 @@ export const orderClasses = remembered((models: ExecutionModels): Uint32Array =>
   const observed = models.forests.flatMap((_, period) =>
     models.period(period).clusters.filter(({ precedence }) => precedence.nodes > 1),
   )
-  for (const alike of group(observed, ({ key }) => key).values()) {
+  for (const alike of groupBy(observed, ({ key }) => key).values()) {
     // The models of most calls stand for their classes.
     const leaders: typeof observed = []
     alike.sort((a, b) => b.calls - a.calls || a.model - b.model)
@@ -318,10 +324,11 @@ function partCandidates({ paths, base, target }: CandidateContext, one: OnePart)
     ...shared,
     key: `part ${place}`,
     title: `server time of ${what} as after`,
-    changes: (from, to) => {
+    asTarget: (from, to) => {
       const { inside } = dividedCalls(from, one)
-      const there = to && serverTimes(to, dividedCalls(to, one).inside)
-      return inside.length === 0 || !there?.values.length ? [] : [servedAs(from, inside, there)]
+      const there = serverTimes(to, dividedCalls(to, one).inside)
+      const isEmpty = inside.length === 0 || there.values.length === 0
+      return isEmpty ? [] : [servedAs(from, inside, there)]
     },
   })
   return [asOthers, asAfter]
@@ -456,13 +463,9 @@ function callMixCandidates({ paths, target }: CandidateContext, mix: CallMix): C
       group,
       key: `mix ${feature.name} ${group.paths}`,
       title: `mix of calls to ${groupName(group)} by ${featureWords(feature.name)} as after`,
-      changes: (base, to) => (to === null ? [] : mixedAs(base, to, mix)),
-      evidence: (base, to) => ({
-        measured: 'kinds',
-        before: kindsOf(base, mix),
-        after: kindsOf(to, mix),
-        mayFollow: mayFollow(feature),
-      }),
+      asTarget: (base, to) => mixedAs(base, to, mix),
+      kinds: (model) => kindsOf(model, mix),
+      mayFollow: mayFollow(feature),
     }),
   ]
 }
@@ -477,27 +480,23 @@ function mixedAs(base: RequestModel, target: RequestModel, mix: CallMix): Latenc
   ] as const
   if (sum(theirSizes) === 0) return []
   const scale = sum(sizes) / sum(theirSizes)
-  const spare = sizes.map((size, part) => size - Math.round(theirSizes[part]! * scale))
-  const changes: LatencyChange[] = []
-  own.forEach((calls, from) => {
-    const order = spreadOrder([...calls])
-    own.forEach((others, to) => {
-      const chosen = takeCalls(base.forest, order, Math.min(spare[from]!, -spare[to]!))
-      if (chosen.length === 0) return
-      const moved = countCalls(base.forest, chosen)
-      spare[from]! -= moved
-      spare[to]! += moved
-      // A kind that is new is known from the target alone.
-      const ofOthers =
-        others.length > 0 ? serverTimes(base, others) : serverTimes(target, theirs[to]!)
-      const ofKind = serverTimes(base, calls)
-      changes.push({
-        calls: chosen,
-        serverUs: timesAs(serverTimes(base, chosen), ofOthers, ofKind),
-      })
-    })
+  const spare = Float64Array.from(sizes, (size, part) => {
+    return size - Math.round(theirSizes[part]! * scale)
   })
-  return changes
+  const moved = movedCalls(base.forest, {
+    kinds: own.entries(),
+    wanted: [...own.keys()],
+    spare,
+    placeOf: Number,
+  })
+  return moved.map(({ calls, from, to }) => {
+    // A kind that is new is known from the target alone.
+    const others = own[to]!
+    const ofOthers =
+      others.length > 0 ? serverTimes(base, others) : serverTimes(target, theirs[to]!)
+    const ofKind = serverTimes(base, own[from]!)
+    return { calls, serverUs: timesAs(serverTimes(base, calls), ofOthers, ofKind) }
+  })
 }
 
 /** Returns the kind of one call of each request. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { applyScenario } from '../../../src/whatif/scenarios/apply-scenario.ts'
-import { combineScenarios } from '../../../src/whatif/scenarios/parse-scenario.ts'
 import {
+  combineScenarios,
   type ReweightOptions,
   reweightRequests,
-} from '../../../src/whatif/scenarios/reweight-requests.ts'
+} from '../../../src/whatif/scenarios/parse-scenario.ts'
 import { scaleCalls } from '../../../src/whatif/scenarios/scale-calls.ts'
 import { makeSpans } from '../../make-traces.ts'
 
