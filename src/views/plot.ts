@@ -26,18 +26,20 @@ import { Divergence } from '../logs/divergence/find-divergence.ts'
 import { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
-import { anomaliesChart } from './charts/anomalies.ts'
 import { arrivalsChart } from './charts/arrivals.ts'
 import { categoryCountsChart } from './charts/category-counts.ts'
 import { type Chart, Drawing } from './charts/chart.ts'
 import { type DefinedChart, defineChart } from './charts/chart-frame.ts'
-import { divergenceChart } from './charts/divergence.ts'
 import { edgeChangesChart, shiftsChart } from './charts/edges.ts'
 import { expectedCategoriesChart, explosionChart, foldedSizesChart } from './charts/explosion.ts'
-import { contributionsChart, findingsChart, interferenceChart } from './charts/findings.ts'
+import {
+  contributionsChart,
+  findingsChart,
+  interferenceChart,
+  segmentsChart,
+} from './charts/findings.ts'
 import { hostClassesChart } from './charts/host-classes.ts'
-import { latencyProfilesChart } from './charts/latency-profiles.ts'
-import { logVariableChart } from './charts/logs.ts'
+import { divergenceChart, logVariableChart } from './charts/logs.ts'
 import { movesChart } from './charts/moves.ts'
 import { errorsChart, loadChart } from './charts/over-time.ts'
 import { parameterDifferencesChart } from './charts/parameter-differences.ts'
@@ -48,14 +50,15 @@ import {
   tellingCategory,
 } from './charts/response-times.ts'
 import { accountChart, ribbonChart } from './charts/ribbon.ts'
-import { segmentsChart } from './charts/segments.ts'
 import {
+  anomaliesChart,
+  covariancesChart,
   squaredVariationChart,
   type VariationSets,
+  varianceWaterfallChart,
   variationSetsChart,
-} from './charts/squared-variation.ts'
-import { covariancesChart, varianceWaterfallChart } from './charts/variance.ts'
-import { diagnosisChart } from './charts/what-if.ts'
+} from './charts/variance.ts'
+import { diagnosisChart, latencyProfilesChart } from './charts/what-if.ts'
 import {
   dependenciesDrawing,
   executionModelDrawing,

@@ -24,9 +24,13 @@ import { type DataColumn, DataTable, rankColumn } from '../../drawing/data-table
 import { Caption, PageOnly, useInk } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, type ViewProps } from '../define-widget.ts'
 import { EXPLANATION_STYLE } from '../explanation/explanation-widget.tsx'
-import { FINDINGS_STYLE, FindingsList } from '../findings/findings-list.tsx'
-import { RIBBON_STYLE, RibbonPane } from '../findings/ribbon-pane.tsx'
-import { traceLinks } from '../findings/trace-link.tsx'
+import {
+  FINDINGS_STYLE,
+  FindingsList,
+  RIBBON_STYLE,
+  RibbonPane,
+  traceLinks,
+} from '../findings/findings-list.tsx'
 import { FLOW_STYLE } from '../flows/flow-view.tsx'
 import { tableData } from '../table/table-columns.ts'
 import {
@@ -39,9 +43,8 @@ import {
   type UsedTable,
   useTable,
 } from '../table/table-widget.tsx'
-import { stretchText, useCarried, useStretch } from '../timeline/stretch.tsx'
-import { FEW_DOTS, TIMELINE_STYLE, Timeline } from '../timeline/timeline-drawing.tsx'
-import { timelineModel } from '../timeline/timeline-model.ts'
+import { stretchText, timelineModel, useCarried, useStretch } from '../timeline/timeline-model.tsx'
+import { FEW_DOTS, TIMELINE_STYLE, Timeline } from '../timeline/timeline-widget.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 import { medianUs, RankingDetails, TimesCurves, TimesPlot } from './ranking-details.tsx'
 import {

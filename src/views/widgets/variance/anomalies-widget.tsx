@@ -6,13 +6,18 @@ import { defineOptions, type OptionsOf, optionalText, readOptions } from '../../
 import { tooltipText } from '../../../core/words.ts'
 import type { Anomalies } from '../../../explain/variance/find-anomalies.ts'
 import { findVariance, VarianceSources } from '../../../explain/variance/find-variance.ts'
-import { anomaliesChart, unlikeOf } from '../../charts/anomalies.ts'
-import type { VegaLiteSpec } from '../../charts/svg-renderer.ts'
+import type { VegaLiteSpec } from '../../charts/chart.ts'
+import { anomaliesChart, unlikeOf } from '../../charts/variance.ts'
 import { StateCode } from '../../drawing/controls.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
 import { defineWidget, STAGE_NAME, useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { GANTT_OPTIONS, type GanttData, ganttOf } from '../gantt/gantt-model.ts'
-import { GANTT_STYLE, GanttView } from '../gantt/gantt-widget.tsx'
+import {
+  GANTT_OPTIONS,
+  GANTT_STYLE,
+  type GanttData,
+  GanttView,
+  ganttOf,
+} from '../gantt/gantt-widget.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 
 const ANOMALIES_WIDGET_OPTIONS = defineOptions({
