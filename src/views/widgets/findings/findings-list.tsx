@@ -1,4 +1,5 @@
 import { bin, extent, greatest, max, mean, range, sum } from 'd3-array'
+import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Replay } from '../../../calls/replay.ts'
 import { hasTimes, type Role, rolesByShape } from '../../../calls/roles.ts'
@@ -191,13 +192,7 @@ interface RibbonProps {
 }
 
 /** Draws a ribbon whose changed parts open into their times, two traces, and the effect of undoing them. */
-export function RibbonPane({
-  account,
-  isClear,
-  whose = 'A mean request',
-  carried,
-  linkOf,
-}: RibbonProps) {
+function RibbonPane({ account, isClear, whose = 'A mean request', carried, linkOf }: RibbonProps) {
   const { spec, parts } = useMemo(
     () => ribbonOf(account, { isClear, whose }),
     [account, isClear, whose],
@@ -451,19 +446,45 @@ function Spark({ overTime }: Pick<ShownFinding, 'overTime'>) {
   )
 }
 
-interface ListProps {
+/** What changed between requests that were compared: all, or those of a stretch of time. */
+export interface ShownChange {
+  readonly comparison: Comparison
   readonly findings: readonly ShownFinding[]
-  /** Said where there are none. */
+  /** Said where there are no findings. */
   readonly none: string
-  readonly quantity: Quantity
+  /** Whether more than chance changed. */
+  readonly isClear: boolean
+  /** Requests with the times of their steps; `null` where the page has none. */
+  readonly carried: (() => Comparison) | null
+}
+
+interface ChangeProps extends ShownChange {
   /** Name of the comparison in code. */
   readonly name: string
-  readonly carried: (() => Comparison) | null
   readonly linkOf: TraceLinks
+  /** Stands below the ribbon. */
+  readonly children?: ComponentChildren
+}
+
+/** Shows where the time of a mean request went, and why. */
+export function ChangePane({ comparison, isClear, children, ...list }: ChangeProps) {
+  const { account, flows } = comparison
+  const { carried, linkOf } = list
+  return (
+    <>
+      <RibbonPane {...{ account, isClear, carried, linkOf }} />
+      {children}
+      <FindingsList {...list} quantity={flows.quantity} />
+    </>
+  )
+}
+
+interface ListProps extends Omit<ChangeProps, 'comparison' | 'isClear' | 'children'> {
+  readonly quantity: Quantity
 }
 
 /** Lists the findings, one row per cause, which opens into its pictures and facts. */
-export function FindingsList({ findings, none, ...context }: ListProps) {
+function FindingsList({ findings, none, ...context }: ListProps) {
   const [opened, setOpened] = useState<number | null>(null)
   if (findings.length === 0) return <Caption text={none} />
   const isOpen = ({ rank }: ShownFinding) => rank === opened

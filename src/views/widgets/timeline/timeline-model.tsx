@@ -25,8 +25,8 @@ import { roundUp } from '../../drawing/axes.tsx'
 import { rangeOption } from '../../drawing/time-range.tsx'
 import { STAGE_NAME, TRACE_URL } from '../define-widget.ts'
 import {
-  FindingsList,
-  RibbonPane,
+  ChangePane,
+  type ShownChange,
   shownFindings,
   type TraceLinks,
 } from '../findings/findings-list.tsx'
@@ -262,10 +262,7 @@ export const carriedRequests = remembered((comparison: Comparison) => {
   const rows = every === 1 ? requestsBetween(flows) : oneOf(every, flows)
   // With the claims, everything that findings are reported from has been read.
   void comparison.claims
-  const carried =
-    every === 1
-      ? comparison
-      : ofRequests(comparison, rows, (some) => columnsOf(comparison, rowsOf(rows), some))
+  const carried = every === 1 ? comparison : ofRequests(comparison, rows)
   return {
     every,
     snapshot: takeSnapshot(carried, { ids: true, latenciesOf: () => true, claims: false }),
@@ -295,20 +292,14 @@ export function comparedStretch(carried: Comparison, ranges: RequestRanges): Com
   for (const [period, own] of [['before', rows.before] as const, ['after', rows.after] as const]) {
     if (own.length === 0) return `No request ${period} is selected, so there is nothing to compare.`
   }
-  return ofRequests(carried, rows, (flows) => columnsOf(carried, rowsOf(rows), flows))
+  return ofRequests(carried, rows)
 }
 
-function ofRequests(
-  { runs, after, options, seen, flows }: Comparison,
-  rows: Selection,
-  columns: (flows: FlowSet) => RequestColumns,
-): Comparison {
-  const selected = selectRequests(flows, rows)
-  return new Comparison({ runs, after }, options, {
-    flows: selected,
-    columns: columns(selected),
-    seen,
-  })
+function ofRequests(comparison: Comparison, selection: Selection): Comparison {
+  const { runs, after, options, seen } = comparison
+  const flows = selectRequests(comparison.flows, selection)
+  const columns = columnsOf(comparison, rowsOf(selection), flows)
+  return new Comparison({ runs, after }, options, { flows, columns, seen })
 }
 
 function columnsOf({ columns }: Comparison, rows: readonly number[], flows: FlowSet) {
@@ -355,12 +346,7 @@ interface Selected {
 type Stretch =
   | { readonly state: 'comparing' }
   | { readonly state: 'refused'; readonly why: string }
-  | {
-      readonly state: 'compared'
-      readonly comparison: Comparison
-      readonly findings: ReturnType<typeof shownFindings>
-      readonly every: number
-    }
+  | (ShownChange & { readonly state: 'compared'; readonly every: number })
   | null
 
 /** Pause between the last move of a stretch and its comparison, in ms: keys move it step by step. */
@@ -413,9 +399,12 @@ function stretchOf(
   if (typeof comparison === 'string') return { state: 'refused', why: comparison }
   return {
     state: 'compared',
+    every: carried.every,
     comparison,
     findings: shownFindings(comparison),
-    every: carried.every,
+    none: comparison.findings.nothingText(),
+    isClear: ribbonIsClear(comparison),
+    carried: () => comparison,
   }
 }
 
@@ -431,34 +420,8 @@ export function StretchPane({ stretch, name, linkOf }: PaneProps) {
   return (
     <div class="fd-stretch">
       <p aria-live="polite">{stretchText(stretch)}</p>
-      {stretch.state === 'compared' ? (
-        <StretchResult {...stretch} name={name} linkOf={linkOf} />
-      ) : null}
+      {stretch.state === 'compared' ? <ChangePane {...{ ...stretch, name, linkOf }} /> : null}
     </div>
-  )
-}
-
-function StretchResult({
-  comparison,
-  findings,
-  name,
-  linkOf,
-}: Omit<PaneProps, 'stretch'> & Extract<Stretch, { state: 'compared' }>) {
-  const carried = useMemo(() => () => comparison, [comparison])
-  return (
-    <>
-      <RibbonPane
-        account={comparison.account}
-        isClear={ribbonIsClear(comparison)}
-        {...{ carried, linkOf }}
-      />
-      <FindingsList
-        findings={findings}
-        none={comparison.findings.nothingText()}
-        quantity={comparison.flows.quantity}
-        {...{ name, carried, linkOf }}
-      />
-    </>
   )
 }
 
