@@ -30,16 +30,13 @@ import { arrivalsChart } from './charts/arrivals.ts'
 import { categoryCountsChart } from './charts/category-counts.ts'
 import { type Chart, Drawing } from './charts/chart.ts'
 import { type DefinedChart, defineChart } from './charts/chart-frame.ts'
+import { divergenceChart } from './charts/divergence.ts'
 import { edgeChangesChart, shiftsChart } from './charts/edges.ts'
 import { expectedCategoriesChart, explosionChart, foldedSizesChart } from './charts/explosion.ts'
-import {
-  contributionsChart,
-  findingsChart,
-  interferenceChart,
-  segmentsChart,
-} from './charts/findings.ts'
+import { contributionsChart, findingsChart, interferenceChart } from './charts/findings.ts'
 import { hostClassesChart } from './charts/host-classes.ts'
-import { divergenceChart, logVariableChart } from './charts/logs.ts'
+import { latencyProfilesChart } from './charts/latency-profiles.ts'
+import { logVariableChart } from './charts/logs.ts'
 import { movesChart } from './charts/moves.ts'
 import { errorsChart, loadChart } from './charts/over-time.ts'
 import { parameterDifferencesChart } from './charts/parameter-differences.ts'
@@ -50,6 +47,7 @@ import {
   tellingCategory,
 } from './charts/response-times.ts'
 import { accountChart, ribbonChart } from './charts/ribbon.ts'
+import { segmentsChart } from './charts/segments.ts'
 import {
   anomaliesChart,
   covariancesChart,
@@ -58,7 +56,7 @@ import {
   varianceWaterfallChart,
   variationSetsChart,
 } from './charts/variance.ts'
-import { diagnosisChart, latencyProfilesChart } from './charts/what-if.ts'
+import { diagnosisChart } from './charts/what-if.ts'
 import {
   dependenciesDrawing,
   executionModelDrawing,

@@ -12,7 +12,7 @@ import { buildFlows } from '../../src/flows/build-flows.ts'
 import { BEFORE, type FlowSet } from '../../src/flows/flow-set.ts'
 import { areFromSpans } from '../../src/flows/span-tree.ts'
 import type { TraceSet } from '../../src/traces/trace-set.ts'
-import { ganttCalls } from '../../src/views/widgets/gantt/gantt-widget.tsx'
+import { ganttCalls } from '../../src/views/widgets/gantt/gantt-model.ts'
 import { loadRecording } from '../load-recording.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 

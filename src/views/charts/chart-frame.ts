@@ -15,12 +15,7 @@ export interface DefinedChart<Stage, Table extends OptionTable, Drawn> {
   readonly options: Table
 }
 
-/**
- * Defines a picture of a stage: its options, which are checked, and how it is drawn with them. Bundles leave out those
- * that nothing asks for.
- *
- * @__NO_SIDE_EFFECTS__
- */
+/** Defines a picture of a stage: its options, which are checked, and how it is drawn with them. */
 export function defineChart<Stage, Table extends OptionTable, Drawn>(
   options: Table,
   draw: (stage: Stage, options: OptionsOf<Table>) => Drawn,

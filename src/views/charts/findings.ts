@@ -6,11 +6,10 @@ import {
   SLOW,
 } from '../../compare/interference/interference.ts'
 import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
-import { ofText, type Segment, type Segments } from '../../compare/segments/segments.ts'
 import type { Findings } from '../../compare/words/findings.ts'
 import { failuresText } from '../../compare/words/segment-words.ts'
 import { most } from '../../core/options.ts'
-import { fromToText, type Quantity, signedAmount, TIME } from '../../core/quantity.ts'
+import { signedAmount, TIME } from '../../core/quantity.ts'
 import {
   counted,
   firstOf,
@@ -22,7 +21,7 @@ import {
 } from '../../core/words.ts'
 import { durationAxisWithRoom, shareAxis } from './axes.ts'
 import { bars, colorBy, digits, distinctTexts } from './builders.ts'
-import { defineChart, framedChart, mostDrawn, onlyFirst, PALETTE } from './chart-frame.ts'
+import { defineChart, framedChart, mostDrawn, PALETTE } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
 
 const LOOKS = [
@@ -276,86 +275,4 @@ function omissions({ mutations, responseTime }: Ranking, shown: readonly RankedM
     `Shows the first ${grouped(shown.length)} of ${counted(mutations.length, 'mutation')}; ` +
       `the others add ${signedAmount(sumUs, responseTime.categories.flows.quantity).replace('+', '')} together.`,
   ]
-}
-
-const SEGMENT_LOOKS = [
-  { name: 'share of these requests', color: PALETTE.rest },
-  { name: 'share of the change', color: PALETTE.change },
-]
-
-/** Draws each segment as two bars: its share of the requests, and of the change. */
-export const segmentsChart = defineChart(
-  { limit: mostDrawn(10, 'segments', 'largest first') },
-  ({ segments, omitted, quantity }: Segments, { limit }) => {
-    const shown = segments.slice(0, limit)
-    const rows = segmentRows(shown, quantity)
-    return framedChart(
-      {
-        title: 'Where the change is: few requests, most of the change',
-        none:
-          shown.length === 0 &&
-          'No segment: no recorded attribute narrows down which requests changed.',
-        subtitle:
-          'Share of each segment in the requests that have the step, and in their change. Below its name: before → after.',
-        omissions: [
-          onlyFirst(limit, segments.length, 'segment'),
-          omitted > 0 && `${counted(omitted, 'step')} not looked at: raise \`maxSegmentCells\`.`,
-        ],
-        width: 760,
-      },
-      bars({
-        rows,
-        axis: shareAxis('share', { room: 0.4 }),
-        to: 'share',
-        text: 'amount',
-        width: 340,
-        color: colorBy(SEGMENT_LOOKS, rows, { legend: null }),
-        tooltip: { segment: 'segment', share: 'kind', inside: 'inside', outside: 'outside' },
-      }),
-    )
-  },
-)
-
-function labelOf(segment: Segment): string {
-  const of = ofText(segment)
-  const conditions = segment.text.split(' and ')
-  const fails = segment.measure === 'time' ? '' : ' fails'
-  return `${of}${fails}: ${conditions.map((one) => one.replace(`${of} `, '')).join(' and ')}`
-}
-
-export function segmentSides(
-  { measure, inside, outside }: Pick<Segment, 'measure' | 'inside' | 'outside'>,
-  quantity: Quantity,
-) {
-  const of = ({ beforeMean, afterMean }: typeof inside) =>
-    measure === 'time'
-      ? fromToText(beforeMean, afterMean, quantity)
-      : `${percent(beforeMean)} → ${percent(afterMean)}`
-  return { inside: of(inside), outside: of(outside) }
-}
-
-function segmentRows(segments: readonly Segment[], quantity: Quantity) {
-  const labels = distinctTexts(segments, 72, labelOf)
-  return segments.flatMap((segment, i) => {
-    const { shareOfRequests, shareOfChange, within } = segment
-    const sides = segmentSides(segment, quantity)
-    const shared = { segment: labels[i] as string, ...sides }
-    return [
-      {
-        ...shared,
-        kind: 'share of these requests',
-        share: shareOfRequests,
-        label: shared.segment,
-        amount: `${percent(shareOfRequests)} of ${within === null ? 'requests' : 'calls'}`,
-      },
-      {
-        ...shared,
-        kind: 'share of the change',
-        share: shareOfChange,
-        // The measured values stand below the name of their segment; spaces make labels distinct.
-        label: `${sides.inside} (others ${sides.outside})${' '.repeat(i)}`,
-        amount: `${percent(shareOfChange)} of the change`,
-      },
-    ]
-  })
 }

@@ -31,9 +31,9 @@ import {
   type LatencyDiagnosis,
 } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { findingCaption, findingChart } from '../charts/finding-chart.ts'
+import { latencyProfilesChart } from '../charts/latency-profiles.ts'
 import { rootName } from '../charts/node-names.ts'
 import { PAGE_WIDTH, ribbonChart, ribbonLines, stepName } from '../charts/ribbon.ts'
-import { latencyProfilesChart } from '../charts/what-if.ts'
 import {
   amounts,
   article,

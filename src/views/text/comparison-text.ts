@@ -43,7 +43,7 @@ import { AFTER, BEFORE, type Period } from '../../traces/period.ts'
 import { causeText, type ExplainedFinding } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { rootName } from '../charts/node-names.ts'
 import { ribbonLines } from '../charts/ribbon.ts'
-import { ganttCalls } from '../widgets/gantt/gantt-widget.tsx'
+import { ganttCalls } from '../widgets/gantt/gantt-model.ts'
 
 /** Explanations of finding and mutation; where no question has an answer, said once for both. */
 export function explanationTexts(explained: Explained | null, width = MAX_WIDTH): string[] {

@@ -3,7 +3,7 @@ import type { AttentionGraph } from '../../../src/logs/attention/focus-attention
 import { compareLogs, type LogComparison } from '../../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
 import type { Chart } from '../../../src/views/charts/chart.ts'
-import { divergenceChart } from '../../../src/views/charts/logs.ts'
+import { divergenceChart } from '../../../src/views/charts/divergence.ts'
 import { plot } from '../../../src/views/plot.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { dataOf, EXPRESSIONS, expectDrawable, partsOf, pick } from './fixture.ts'

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Chart } from '../../../src/views/charts/chart.ts'
-import {
-  diagnosisChart,
-  diagnosisRows,
-  latencyProfilesChart,
-} from '../../../src/views/charts/what-if.ts'
+import { latencyProfilesChart } from '../../../src/views/charts/latency-profiles.ts'
+import { diagnosisChart, diagnosisRows } from '../../../src/views/charts/what-if.ts'
 import { groupedModel } from '../../../src/views/drawing/drawn-stages.tsx'
 import { plot } from '../../../src/views/plot.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { explore } from '../../../src/views/explore.ts'
-import type { GanttCall, GanttData } from '../../../src/views/widgets/gantt/gantt-widget.tsx'
+import type { GanttCall, GanttData } from '../../../src/views/widgets/gantt/gantt-model.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { comparison, flows, large, largeId } from './gantt-fixture.ts'

@@ -13,7 +13,7 @@ import {
   ganttCalls,
   ganttRows,
   uncriticalCalls,
-} from '../../../src/views/widgets/gantt/gantt-widget.tsx'
+} from '../../../src/views/widgets/gantt/gantt-model.ts'
 import { shopPeriod } from '../../compare/findings/fixture.ts'
 import { chains, makeGraphs, makeSpans } from '../../make-traces.ts'
 import { comparison, flows, large, largeId } from './gantt-fixture.ts'

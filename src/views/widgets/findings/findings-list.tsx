@@ -18,8 +18,8 @@ import { recordedFlows } from '../../../flows/fold/folded-flows.ts'
 import { areFromSpans, NS } from '../../../flows/span-tree.ts'
 import { quantile } from '../../../stats/quantile.ts'
 import type { findingChart } from '../../charts/finding-chart.ts'
-import { segmentSides } from '../../charts/findings.ts'
 import { AFFECTED, accountFor, type RibbonPart, ribbonOf } from '../../charts/ribbon.ts'
+import { segmentSides } from '../../charts/segments.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
 import {
   CellBar,

@@ -20,7 +20,7 @@ import { lanesOf } from '../../charts/lanes.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { joined, type StretchUs, TIME_RANGE, toNanoseconds } from '../../drawing/time-range.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
-import { ganttCalls } from '../gantt/gantt-widget.tsx'
+import { ganttCalls } from '../gantt/gantt-model.ts'
 
 export interface SwimlaneTraces {
   readonly before?: string

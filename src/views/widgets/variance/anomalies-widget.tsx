@@ -11,13 +11,8 @@ import { anomaliesChart, unlikeOf } from '../../charts/variance.ts'
 import { StateCode } from '../../drawing/controls.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
 import { defineWidget, STAGE_NAME, useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import {
-  GANTT_OPTIONS,
-  GANTT_STYLE,
-  type GanttData,
-  GanttView,
-  ganttOf,
-} from '../gantt/gantt-widget.tsx'
+import { GANTT_OPTIONS, type GanttData, ganttOf } from '../gantt/gantt-model.ts'
+import { GANTT_STYLE, GanttView } from '../gantt/gantt-widget.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 
 const ANOMALIES_WIDGET_OPTIONS = defineOptions({
