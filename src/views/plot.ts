@@ -26,7 +26,6 @@ import { Divergence } from '../logs/divergence/find-divergence.ts'
 import { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
-import { anomaliesChart } from './charts/anomalies.ts'
 import { arrivalsChart } from './charts/arrivals.ts'
 import { categoryCountsChart } from './charts/category-counts.ts'
 import { type Chart, Drawing } from './charts/chart.ts'
@@ -50,11 +49,13 @@ import {
 import { accountChart, ribbonChart } from './charts/ribbon.ts'
 import { segmentsChart } from './charts/segments.ts'
 import {
+  anomaliesChart,
+  covariancesChart,
   squaredVariationChart,
   type VariationSets,
+  varianceWaterfallChart,
   variationSetsChart,
-} from './charts/squared-variation.ts'
-import { covariancesChart, varianceWaterfallChart } from './charts/variance.ts'
+} from './charts/variance.ts'
 import { diagnosisChart } from './charts/what-if.ts'
 import {
   dependenciesDrawing,

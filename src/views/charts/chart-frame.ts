@@ -1,8 +1,7 @@
 import { most, type OptionsOf, type OptionTable, readOptions } from '../../core/options.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { PALETTE } from '../page/palette.ts'
-import { Chart } from './chart.ts'
-import type { VegaLiteSpec } from './svg-renderer.ts'
+import { Chart, type VegaLiteSpec } from './chart.ts'
 import { brokenInto } from './text-width.ts'
 
 export { PALETTE } from '../page/palette.ts'

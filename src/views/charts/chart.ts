@@ -1,13 +1,37 @@
 import { base64OfText } from '../../core/base64.ts'
 import { Displayable, type MimeBundle } from '../../core/display.ts'
-import { requireFields } from '../../core/errors.ts'
+import { FlowdeltaError, requireFields } from '../../core/errors.ts'
 import { escapeHtml } from '../../core/escape.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { THEME_ATTRIBUTES } from '../page/color-scheme.ts'
-import { pageData } from '../page/page-data.ts'
-import { pagePromise, RUNTIME_MARKS } from '../page/page-promise.ts'
+import { pageData, pagePromise, RUNTIME_MARKS } from '../page/page-data.ts'
 import { DARK_COLORS } from '../page/palette.ts'
-import { renderSvg, type VegaLiteSpec } from './svg-renderer.ts'
+
+/**
+ * A Vega-Lite specification. Deliberately loose: flowdelta's own charts are validated against
+ * Vega-Lite's schema in tests, and a cell must be able to change any part of one.
+ */
+export interface VegaLiteSpec {
+  $schema?: string
+  [property: string]: unknown
+}
+
+export type SvgRenderer = (spec: VegaLiteSpec) => string
+
+let renderer: SvgRenderer | undefined
+
+export function setSvgRenderer(next: SvgRenderer | undefined): void {
+  renderer = next
+}
+
+export function renderSvg(spec: VegaLiteSpec): string {
+  if (renderer === undefined) {
+    throw new FlowdeltaError(
+      'No SVG renderer is loaded. Import flowdelta by its main entry under Node, or give Chart.spec to a Vega-Lite viewer.',
+    )
+  }
+  return renderer(spec)
+}
 
 /** The words of a picture, for readers who cannot see it and for text outputs. */
 export interface ChartText {

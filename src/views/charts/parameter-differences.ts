@@ -74,25 +74,25 @@ export function parameterShares(
     zero / Math.max(1, sizes[0]),
     one / Math.max(1, sizes[1]),
   ]
-  if (parameter.kind === 'categorical') {
-    const { codes, levels } = parameter
-    const { counts, missing } = countCodes(codes, rows, levels.length)
-    const values = counts.map((pair, code) => ({ label: levels[code] as string, pair }))
-    return {
-      kind: 'values',
-      values: commonest(values, missingValue(share(missing)), { limit, share }),
-    }
-  }
-  const distinct = sort(new Set(parameter.values)).filter((value) => !Number.isNaN(value))
-  if (distinct.length > FEW_VALUES) return binnedShares(parameter.values, rows, share)
-  const codes = Int32Array.from(parameter.values, (value) => distinct.indexOf(value))
-  const { counts, missing } = countCodes(codes, rows, distinct.length)
+  const isNamed = parameter.kind === 'categorical'
+  const { codes, levels } = isNamed ? parameter : codedNumbers(parameter.values)
+  if (!isNamed && levels.length > FEW_VALUES) return binnedShares(parameter.values, rows, share)
+  const { counts, missing } = countCodes(codes, rows, levels.length)
   const values = counts.map((pair, code) => ({
-    label: numberText(distinct[code] as number),
+    label: levels[code] as string,
     shares: share(pair),
     kind: 'value' as const,
   }))
-  return { kind: 'values', values: [...values, ...missingValue(share(missing))] }
+  const shown = isNamed ? commonest(values, limit) : values
+  return { kind: 'values', values: [...shown, ...missingValue(share(missing))] }
+}
+
+/** Returns numbers as codes of their distinct values, in ascending order; −1 for NaN. */
+function codedNumbers(values: Float64Array) {
+  const distinct = sort(new Set(values)).filter((value) => !Number.isNaN(value))
+  const codeOf = new Map(distinct.map((value, code) => [value, code]))
+  const codes = Int32Array.from(values, (value) => codeOf.get(value) ?? -1)
+  return { codes, levels: distinct.map(numberText) }
 }
 
 export function numberText(value: number): string {
@@ -119,22 +119,17 @@ function countCodes(codes: Int32Array, { labels, weights }: GroupedRows, size: n
   return { counts, missing }
 }
 
-function commonest(
-  values: readonly { readonly label: string; readonly pair: CountPair }[],
-  missing: ValueShares[],
-  { limit, share }: { limit: number; share: (pair: SharePair) => SharePair },
-): ValueShares[] {
+function commonest(values: readonly ValueShares[], limit: number): ValueShares[] {
   const known = values
-    .filter(({ pair: [zero, one] }) => zero + one > 0)
-    .map(({ label, pair }) => ({ label, shares: share(pair), kind: 'value' as const }))
+    .filter(({ shares }) => Math.max(...shares) > 0)
     .sort((a, b) => Math.max(...b.shares) - Math.max(...a.shares))
   // A row of its own for one is no longer than a row that sums it up.
   const shown = known.length === limit + 1 ? known : known.slice(0, limit)
   const others = known.slice(shown.length)
-  if (others.length === 0) return [...shown, ...missing]
+  if (others.length === 0) return shown
   const of = (group: 0 | 1) => sum(others, ({ shares }) => shares[group])
   const label = `${grouped(others.length)} others`
-  return [...shown, { label, shares: [of(0), of(1)], kind: 'others' }, ...missing]
+  return [...shown, { label, shares: [of(0), of(1)], kind: 'others' }]
 }
 
 function missingValue(shares: SharePair): ValueShares[] {

@@ -29,7 +29,7 @@ import {
   shortText,
   spoken,
 } from '../../core/words.ts'
-import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import type { SamplePair } from '../../stats/two-sample.ts'
@@ -131,14 +131,7 @@ export const stepTimesChart = defineChart(
       return framedChart({ title, none, subtitle: [], width: 560 }, {})
     }
     const { of, isOfSegment } = timesOfFinding(steps, finding)
-    const { quantity, counted } = steps.flows
-    const sample = (period: Period) => {
-      const times = of(period)
-      return {
-        latencyUs: Float64Array.from(times, ({ us }) => us),
-        weights: counted && Float64Array.from(times, ({ request }) => counted[request] as number),
-      }
-    }
+    const { quantity } = steps.flows
     const { service, operation } = finding.steps[0] as FindingStep
     return gapChart(null, {
       quantity,
@@ -154,7 +147,7 @@ export const stepTimesChart = defineChart(
       counted: 'request',
       test: null,
       untested: `, ${certaintyText(finding.p)}.`,
-      times: pairOf({ before: sample(BEFORE), after: sample(AFTER) }),
+      times: sampledTimes(steps.flows, of),
     })
   },
 )
@@ -169,17 +162,26 @@ function tellingEdge(edges: readonly EdgeComparison[]): EdgeComparison | undefin
 /** Times of an edge class in every request, as often as each has it. */
 function everyTimes(categories: Categories, category: number, edge: number): SamplePair {
   const flows = recordedFlows(categories.flows)
-  const { counted } = flows
-  const [before, after] = ([BEFORE, AFTER] as const).map((period) => {
-    const found = [...categories.members(category, period)].flatMap((request) => {
+  return sampledTimes(flows, (period) =>
+    [...categories.members(category, period)].flatMap((request) => {
       const latencies = flows.latencies(request)
       return [...categories.recordedClassOf(request)].flatMap((number, at) =>
-        number === edge ? [{ latencyUs: latencies[at] as number, request }] : [],
+        number === edge ? [{ us: latencies[at] as number, request }] : [],
       )
-    })
+    }),
+  )
+}
+
+/** Returns times of requests of both periods, with weights where requests count more or less than one. */
+function sampledTimes(
+  { counted }: FlowSet,
+  timesOf: (period: Period) => readonly { readonly us: number; readonly request: number }[],
+): SamplePair {
+  const [before, after] = ([BEFORE, AFTER] as const).map((period) => {
+    const times = timesOf(period)
     return {
-      latencyUs: Float64Array.from(found, ({ latencyUs }) => latencyUs),
-      weights: counted && Float64Array.from(found, ({ request }) => counted[request] as number),
+      latencyUs: Float64Array.from(times, ({ us }) => us),
+      weights: counted && Float64Array.from(times, ({ request }) => counted[request] as number),
     }
   }) as [Latencies, Latencies]
   return pairOf({ before, after })

@@ -1,19 +1,155 @@
+import { range, sum } from 'd3-array'
+import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
-import { FlowdeltaError } from '../../core/errors.ts'
+import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
-import { defineOptions, optionalNumber, optionalWord } from '../../core/options.ts'
-import { formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
-import { counted, percent, pValue, shortText, tooltipText } from '../../core/words.ts'
+import { count, defineOptions, most, optionalNumber, optionalWord } from '../../core/options.ts'
+import { amountsName, formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
+import { counted, grouped, percent, pValue, shortText, tooltipText } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
-import type { VarianceSources } from '../../explain/variance/find-variance.ts'
+import type { Anomalies, Anomaly, AnomalyGroup } from '../../explain/variance/find-anomalies.ts'
+import { VarianceSources } from '../../explain/variance/find-variance.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import { type PeriodName, periodOfName } from '../../traces/period.ts'
-import { CHANGE_SCALE } from '../page/palette.ts'
-import { openShareAxis } from './axes.ts'
-import { bars, colorBy, matrix, tooltip } from './builders.ts'
+import { CHANGE_SCALE, SERIES } from '../page/palette.ts'
+import { durationAxis, logAxis, openShareAxis, shareAxis } from './axes.ts'
+import {
+  apart,
+  bars,
+  type Curve,
+  colorBy,
+  curves,
+  distinctTexts,
+  matrix,
+  on,
+  rowNames,
+  ruleAt,
+  spread,
+  textBeside,
+  tooltip,
+} from './builders.ts'
 import type { Chart } from './chart.ts'
-import { defineChart, framedChart, mostDrawn, PALETTE } from './chart-frame.ts'
+import { defineChart, framedChart, mostDrawn, onlyFirst, PALETTE } from './chart-frame.ts'
+import { stepsBetween, thinned } from './ecdf-curves.ts'
 import { rootName } from './node-names.ts'
+
+/** Stages of `findVariance`, each by its name. */
+export type VariationSets = Readonly<Record<string, VarianceSources>>
+
+const BEFORE_DASH = [5, 3]
+
+interface Variation extends Pick<Curve, 'color' | 'dash'> {
+  readonly name: string
+  readonly c2: Ecdf
+}
+
+/**
+ * Draws the distribution of C² = variance ÷ mean² over large categories; 0 stands at the left edge.
+ * Source: Sambasivan 2013, §3.2 and Figures 3.2 and 3.3.
+ */
+export const squaredVariationChart = defineChart(
+  {
+    large: count({
+      default: 10,
+      min: 0,
+      unit: 'requests',
+      sentence: 'Draw only categories with more requests than this in a period',
+    }),
+  },
+  (categories: Categories, { large }) => {
+    const ofPeriod = (period: Period) =>
+      ecdf(
+        range(categories.size)
+          .filter((category) => categories.count(category, period) > large)
+          .map((category) => squaredVariation(categories.responseTimeMoments(category, period)))
+          .filter(Number.isFinite),
+      )
+    return variationChart(`more than ${counted(large, 'request')}`, [
+      { name: 'before', color: PALETTE.before, c2: ofPeriod(BEFORE) },
+      { name: 'after', color: PALETTE.after, c2: ofPeriod(AFTER) },
+    ])
+  },
+)
+
+/** Draws {@link squaredVariationChart} for one to six sets of requests, one over the other. */
+export const variationSetsChart = defineChart({}, (given: VariationSets | VarianceSources) => {
+  const sets = given instanceof VarianceSources ? { '': given } : given
+  const names = Object.keys(sets)
+  if (names.length === 0 || names.length > SERIES.length) {
+    const expected = `one to ${SERIES.length} sets, each by its name`
+    throw new OptionError('sets', names.join(', '), expected)
+  }
+  const labels = distinctTexts(names, 40)
+  const variations = Object.values(sets).flatMap((found, set) => {
+    const { period } = found.options
+    const periods = period === 'both' ? (['before', 'after'] as const) : [period]
+    return periods.map((each) => ({
+      name: labels[set] === '' ? each : `${labels[set]}, ${each}`,
+      color: names.length > 1 ? (SERIES[set] as string) : PALETTE[each],
+      ...(each === 'before' && names.length > 1 && { dash: BEFORE_DASH }),
+      c2: ecdf(
+        found.ranked.flatMap((row) =>
+          row.period === each && Number.isFinite(row.c2) ? [row.c2] : [],
+        ),
+      ),
+    }))
+  })
+  return variationChart('enough requests', variations)
+})
+
+function variationChart(large: string, variations: readonly Variation[]) {
+  const positive = variations.flatMap(({ c2 }) => Array.from(c2.x).filter((x) => x > 0))
+  const least = positive.reduce((low, x) => Math.min(low, x), 0.1)
+  const most = positive.reduce((high, x) => Math.max(high, x), 1)
+  const x = logAxis(
+    [least / 1.5, Math.max(10, most * 1.5)],
+    'C² of response times (left of 1: predictable)',
+  )
+  return framedChart(
+    {
+      title: 'How predictable response times are',
+      subtitle: [
+        `C² = variance ÷ mean² of the response times of each category with ${large}.`,
+        ...variations.map(said),
+      ],
+      omissions: zeros(variations),
+      width: 560,
+    },
+    curves({
+      x,
+      y: shareAxis('share of large categories'),
+      curves: variations.map(({ c2, name, ...look }) => ({
+        ...look,
+        short: name,
+        name: c2.count === 0 ? name : `${name}: ${percent(belowOne(c2))} below 1`,
+        points: stepsBetween(c2, x.domain),
+      })),
+      over: [ruleAt(1, { color: PALETTE.softText, strokeDash: [4, 3] })],
+      legend: { columns: 2, labelLimit: 270 },
+      fields: ['set', 'c2', 'share'],
+    }),
+  )
+}
+
+function belowOne({ x, y }: Ecdf): number {
+  return y[x.findLastIndex((c2) => c2 < 1)] ?? 0
+}
+
+function said({ name, c2 }: Variation): string {
+  return c2.count === 0
+    ? `${name}: no category is large enough.`
+    : `${name}: C² is below 1 in ${Math.round(belowOne(c2) * c2.count)} of ${counted(c2.count, 'large category', 'large categories')} (${percent(belowOne(c2))}).`
+}
+
+function zeros(variations: readonly Variation[]): string | false {
+  const found = variations.flatMap(({ name, c2 }) => {
+    const zero = c2.x[0] === 0 ? Math.round((c2.y[0] ?? 0) * c2.count) : 0
+    return zero > 0 ? [`${counted(zero, 'category', 'categories')} (${name})`] : []
+  })
+  return found.length > 0 && `C² is 0 in ${found.join(', ')}: drawn at the left edge.`
+}
 
 function largestInFlowOrder(
   found: CategoryVariance,
@@ -372,4 +508,116 @@ function cellsOf(
 function hundredths(correlation: number): string {
   const text = Math.abs(correlation).toFixed(2).replace(/^0/, '').replace(/\.00$/, '')
   return text === '' ? '0' : `${correlation < 0 ? '−' : ''}${text}`
+}
+
+const WIDTH = 340
+const STRIP = 36
+const DOT = { usual: 14, unlike: 44, typical: 60 } as const
+/** Dots of a strip; of more requests, some at even distances of the ascending times. */
+const MAX_USUAL = 150
+const MAX_UNLIKE = 60
+/** A logarithmic axis when the longest time is more than this many times the shortest. */
+const WIDE = 8
+const KINDS = [
+  { name: 'usual', color: PALETTE.rest },
+  { name: 'the median of these', color: PALETTE.text },
+  { name: 'far out', color: PALETTE.change },
+] as const
+
+/** Returns the requests of a group that are drawn as unlike the others. */
+export function unlikeOf({ members }: AnomalyGroup): readonly number[] {
+  return thinned(members, MAX_UNLIKE)
+}
+
+/**
+ * Draws each kind of request that has anomalies as a strip of response times: those far out, on one
+ * scale with the others.
+ */
+export const anomaliesChart = defineChart(
+  { limit: most(12, 'kinds of request', 'Maximum number of kinds of request drawn') },
+  (found: Anomalies, { limit }) => {
+    const { categories, groups: all } = found
+    const { quantity: of } = categories.flows
+    const strips = all.slice(0, limit)
+    const labels = distinctTexts(strips, 44, (strip) => nameOf(found, strip))
+    const rows = strips.flatMap((strip, i) => dotsOf(found, strip, labels[i] as string))
+    const times = rows.map(({ us }) => us)
+    const [lowUs, highUs] = [Math.min(...times), Math.max(...times)]
+    const x = durationAxis({ lowUs, highUs, title: amountsName(of), of }, WIDE)
+    const y = rowNames({ grid: true })
+    const color = colorBy(KINDS, rows)
+    const unlike = sum(found.anomalies, ({ requests }) => requests)
+    return framedChart(
+      {
+        title: 'Requests unlike the others of their kind',
+        none: strips.length === 0 && 'No request is far out.',
+        subtitle: `Each dot is a request. ${counted(unlike, 'request')} in ${counted(all.length, 'kind')} of request are unlike the others.`,
+        omissions: onlyFirst(limit, all.length, 'kind'),
+        width: 740,
+      },
+      {
+        width: WIDTH,
+        height: strips.length * STRIP,
+        data: { values: rows },
+        layer: [
+          {
+            mark: { type: 'point', filled: true, opacity: 0.75 },
+            encoding: {
+              x: on(x, 'us'),
+              y,
+              yOffset: apart('offset'),
+              color,
+              size: { field: 'size', type: 'quantitative', scale: null, legend: null },
+              tooltip: tooltip({ trace: 'trace', took: 'took' }),
+            },
+          },
+          {
+            data: {
+              values: strips.map((strip, i) => textOf(found, strip, labels[i] as string)),
+            },
+            ...textBeside({ field: 'said', x: { value: 'width' }, y }),
+          },
+        ],
+      },
+    )
+  },
+)
+
+function nameOf({ categories, anomalies }: Anomalies, strip: AnomalyGroup): string {
+  const [{ category, period }] = strip.anomalies as [Anomaly]
+  const when = anomalies.some((other) => other.period !== period) ? `, ${period}` : ''
+  return `${rootName(categories, category, 30)} (${category}${when})`
+}
+
+function textOf({ categories }: Anomalies, { anomalies }: AnomalyGroup, label: string) {
+  const [{ of, medianUs, usualUs }] = anomalies as [Anomaly]
+  const amount = (us: number) => formatAmount(us, categories.flows.quantity)
+  const requests = sum(anomalies, (each) => each.requests)
+  return {
+    label,
+    said: `${grouped(requests)} of ${grouped(of)}: ${amount(medianUs)}, usually ${amount(usualUs)}`,
+  }
+}
+
+function dotsOf({ categories }: Anomalies, strip: AnomalyGroup, label: string) {
+  const { ids, responseTimeUs, quantity } = categories.flows
+  const dot =
+    (kind: (typeof KINDS)[number]['name'], size: number) => (request: number, i: number) => {
+      const us = responseTimeUs[request] as number
+      const trace = tooltipText(ids[request] ?? '')
+      return {
+        label,
+        kind,
+        size,
+        offset: size === DOT.typical ? 0 : spread(i, 1),
+        us,
+        trace,
+        took: formatAmount(us, quantity),
+      }
+    }
+  return [
+    ...thinned(strip.usual, MAX_USUAL).map(dot('usual', DOT.usual)),
+    ...strip.typical.map(dot('the median of these', DOT.typical)),
+    ...unlikeOf(strip).map(dot('far out', DOT.unlike)),
+  ]
 }

@@ -1,9 +1,9 @@
 import { type Quantity, TIME } from '../../core/quantity.ts'
 import { formatDuration, grouped, shortNumber } from '../../core/words.ts'
 import { axisUnit } from '../charts/axes.ts'
+import { textWidth } from '../charts/text-width.ts'
 import { Text, useInk } from './figure.tsx'
 import { tenth } from './path.ts'
-import { textWidth } from './text.ts'
 
 export interface AxisScale {
   readonly ticks: readonly { readonly value: number; readonly text: string }[]

@@ -2,9 +2,9 @@ import { ascending, descending, sum } from 'd3-array'
 import { type ComponentChildren, Fragment, type JSX } from 'preact'
 import { useContext, useState } from 'preact/hooks'
 import { counted, grouped, spoken } from '../../core/words.ts'
+import { fittedText, textWidth } from '../charts/text-width.ts'
 import { Button } from './controls.tsx'
 import { MediumContext, type StillPart, TEXT_SIZE, useInk } from './figure.tsx'
-import { fittedText, textWidth } from './text.ts'
 
 /** A cell of a still: text, or a drawing of its own that is at most a row high. */
 type StillCell =

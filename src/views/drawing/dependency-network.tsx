@@ -9,10 +9,10 @@ import {
   attentionTree,
 } from '../../logs/attention/focus-attention.ts'
 import { featureText } from '../../logs/features/log-set.ts'
+import { textWidth } from '../charts/text-width.ts'
 import { useInk } from './figure.tsx'
 import { layeredGraph, type PlacedBox } from './node-link.tsx'
 import { type Point, smoothPath, tenth } from './path.ts'
-import { textWidth } from './text.ts'
 
 export interface Picture {
   readonly title: string

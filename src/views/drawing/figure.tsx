@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext, type JSX, type Ref } from 'preact'
 import { useContext } from 'preact/hooks'
+import { textLines, textWidth } from '../charts/text-width.ts'
 import { DRAWING_COLORS } from '../page/palette.ts'
-import { textLines, textWidth } from './text.ts'
 
 export type StillPart =
   | { readonly width: number; readonly height: number; readonly children: ComponentChildren }

@@ -1,8 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact'
+import { textWidth } from '../charts/text-width.ts'
 import { Figure, type Ink, Text, useInk } from './figure.tsx'
 import { type LineLook, strokeOf } from './node-link.tsx'
 import { tenth } from './path.ts'
-import { textWidth } from './text.ts'
 
 export interface LegendEntry {
   readonly text: string

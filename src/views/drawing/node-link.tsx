@@ -1,9 +1,8 @@
 import { graphlib, layout } from '@dagrejs/dagre'
 import type { JSX } from 'preact'
-import { textWidth } from '../charts/text-width.ts'
+import { fittedText, textWidth } from '../charts/text-width.ts'
 import { type Ink, Text, useInk } from './figure.tsx'
 import { type Point, smoothPath, tenth } from './path.ts'
-import { fittedText } from './text.ts'
 
 /** A rectangle by its centre, in pixels. */
 export interface PlacedBox extends Point {

@@ -18,10 +18,10 @@ import {
   withStep,
 } from '../../stats/decision-tree/tree.ts'
 import type { ParameterGroups } from '../charts/parameter-differences.ts'
+import { textWidth } from '../charts/text-width.ts'
 import { Button } from './controls.tsx'
 import { type DataColumn, DataTable, numberColumn } from './data-table.tsx'
 import { MediumContext, Text, useInk } from './figure.tsx'
-import { textWidth } from './text.ts'
 
 interface DrawnTree {
   readonly explanation: Explanation

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import { fittedText } from '../charts/text-width.ts'
 import { FONT, INK, type Medium, MediumContext, STILL_WIDTH, type StillPart } from './figure.tsx'
-import { fittedText } from './text.ts'
 
 const MARGIN = 10
 const GAP = 10

@@ -2,13 +2,14 @@ import * as vega from 'vega'
 import embed, { type VisualizationSpec } from 'vega-embed'
 import * as vegaLite from 'vega-lite'
 import { closedLoader, drawChart, drawThemed } from '../page/draw-chart.ts'
-import { type PageData, readPageData } from '../page/page-data.ts'
 import {
   type ChartPage,
+  type PageData,
   RUNTIME_MARKS,
+  readPageData,
   runtimePromise,
   waitForPlaces,
-} from '../page/page-promise.ts'
+} from '../page/page-data.ts'
 import { renderSvg } from './vega-renderer.ts'
 
 interface OutputPage extends ChartPage {

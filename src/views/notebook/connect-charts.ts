@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { FlowdeltaError } from '../../core/errors.ts'
-import { setSvgRenderer } from '../charts/svg-renderer.ts'
+import { setSvgRenderer } from '../charts/chart.ts'
 
 export function connectCharts(): void {
   // Vega takes a while to load and not every program draws: it is loaded with the first chart.

@@ -3,9 +3,13 @@ import { type DisplaySink, type MimeBundle, setDisplaySink } from '../../core/di
 import { setTableHtml } from '../../core/stage.ts'
 import { setCompressor } from '../page/page-data.ts'
 import { explorableTableHtml } from '../widgets/table/explore-table.ts'
-import { type BundleCompleter, interactiveBundles, staticBundles } from './bundle-completer.ts'
+import {
+  type BundleCompleter,
+  compressed,
+  interactiveBundles,
+  staticBundles,
+} from './bundle-completer.ts'
 import { connectCharts } from './connect-charts.ts'
-import { compressed } from './runtime-html.ts'
 
 /** Lets values show themselves in this process's notebook; `FLOWDELTA_STATIC=1` omits scripts. */
 export function connectNotebook(): void {

@@ -5,8 +5,6 @@ import { fingerprint } from '../../core/fingerprint.ts'
 import { textWidth } from '../charts/text-width.ts'
 import { closedLoader } from '../page/draw-chart.ts'
 
-export type CompiledChart = ReturnType<typeof compileChart>
-
 /** Measures of a view that Vega lays out, for which its public access is asynchronous only. */
 interface LaidOutView {
   readonly _viewWidth: number

@@ -1,7 +1,7 @@
 import type { Loader, loader } from 'vega'
 import type { EmbedOptions, default as embed, Result, VisualizationSpec } from 'vega-embed'
 import { schemeOf, watchScheme } from './color-scheme.ts'
-import type { ChartPage, DrawnChart } from './page-promise.ts'
+import type { ChartPage, DrawnChart } from './page-data.ts'
 import { themedSpec } from './palette.ts'
 
 export async function drawChart(

@@ -33,8 +33,7 @@ import {
 import { findingCaption, findingChart } from '../charts/finding-chart.ts'
 import { latencyProfilesChart } from '../charts/latency-profiles.ts'
 import { rootName } from '../charts/node-names.ts'
-import { PAGE_WIDTH, ribbonChart, ribbonLines } from '../charts/ribbon.ts'
-import { stepName } from '../charts/ribbon-parts.ts'
+import { PAGE_WIDTH, ribbonChart, ribbonLines, stepName } from '../charts/ribbon.ts'
 import {
   amounts,
   article,
@@ -42,8 +41,13 @@ import {
   drawn,
   fold,
   heading,
+  joined,
+  type Line,
   list,
+  looking,
+  named,
   names,
+  type Phrase,
   periods,
   picture,
   reading,
@@ -52,7 +56,6 @@ import {
   text,
   warnings,
 } from './blocks.ts'
-import { joined, type Line, looking, named, type Phrase } from './lines.ts'
 
 /** Most characters of names, and of what is said of one thing. */
 const MAX_NAME_LENGTH = 60

@@ -26,6 +26,8 @@ import {
   fold,
   heading,
   list,
+  looking,
+  named,
   names,
   picture,
   section,
@@ -34,7 +36,6 @@ import {
   warnings,
 } from './blocks.ts'
 import { filesBlock, filesText, type Report, type ReportContext } from './comparison-report.ts'
-import { looking, named } from './lines.ts'
 
 const MAX_NAME_LENGTH = 160
 /** Most characters of a sentence in a comment that names several variables. */

@@ -11,8 +11,8 @@ import {
 import { traceTemplate } from '../../core/trace-links.ts'
 import { LogComparison } from '../../logs/compare-logs.ts'
 import { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
-import { REPORT_STYLE } from '../page/report-style.ts'
-import { htmlOf, markdownOf } from './blocks.ts'
+import { DARK_COLORS, PALETTE } from '../page/palette.ts'
+import { htmlOf, lineHtml, lineMarkdown, markdownOf, named } from './blocks.ts'
 import {
   briefReport,
   comparisonReport,
@@ -20,8 +20,86 @@ import {
   type Report,
   type ReportContext,
 } from './comparison-report.ts'
-import { lineHtml, lineMarkdown, named } from './lines.ts'
 import { briefLogsReport, logsReport } from './logs-report.ts'
+
+/** Colors of charts, with their counterparts on a dark page. */
+const DARK_CHART = [['white', '#1b1e23'], ...DARK_COLORS]
+
+const darkCharts = DARK_CHART.map(
+  ([light, dark]) =>
+    `.chart [fill="${light}"]{fill:${dark}}.chart [stroke="${light}"]{stroke:${dark}}`,
+).join('\n')
+
+/** The page's style: light and dark, on screens and on paper, without fonts from elsewhere. */
+export const REPORT_STYLE = `
+:root{color-scheme:light dark;--page:#fff;--text:#22262b;--soft:#5c646d;--line:#dde1e6;--card:#f7f8fa;--link:#005b94;
+--slower:${PALETTE.change};--before:#9a6700;--after:${PALETTE.after};--rest:#8a929b}
+@media screen and (prefers-color-scheme:dark){
+:root{--page:#1b1e23;--text:#dfe3e8;--soft:#a9b0b8;--line:#3a4049;--card:#23272e;--link:#7cc0ee;--slower:#ff8a4c;--before:#f0b429;--after:#4fa9e2;--rest:#7d868f}
+${darkCharts}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:62rem;padding:2rem 1.25rem 3rem;background:var(--page);color:var(--text);
+font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
+h1{text-wrap:balance;font-size:1.75rem;line-height:1.2;margin:.2rem 0 .8rem}
+h2{font-size:1.25rem;margin:2.4rem 0 .7rem;padding-top:.9rem;border-top:1px solid var(--line)}
+h3{font-size:1.05rem;line-height:1.35;margin:0 0 .4rem;overflow-wrap:anywhere}
+h4{font-size:.85rem;margin:1rem 0 .2rem;color:var(--soft)}
+p{margin:.5rem 0;max-width:46rem;overflow-wrap:anywhere}
+a{color:var(--link)}
+code{font:.8125rem/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
+.kicker,.soft,figcaption{color:var(--soft);font-size:.875rem}
+.kicker{letter-spacing:.03em;margin:0}
+.lead{font-size:1.05rem}
+.periods{margin:1rem 0 0;font-size:.875rem;display:grid;grid-template-columns:max-content 1fr;gap:.15rem .9rem}
+.periods dd{margin:0;overflow-wrap:anywhere}
+.period,.periods dt{font-weight:600;font-size:.875rem}
+.period{display:inline-block;min-width:3.75rem;text-indent:0}
+.before{color:var(--before)}.after{color:var(--after)}
+.warnings{list-style:none;padding-left:0;max-width:46rem}
+.warnings li{margin:.4rem 0;overflow-wrap:anywhere}
+.finding{background:var(--card);border:1px solid var(--line);border-left:5px solid var(--rest);border-radius:6px;padding:1rem 1.1rem;margin:1rem 0}
+.finding.slower{border-left-color:var(--slower)}
+.rank{display:inline-block;min-width:1.2rem;color:var(--soft);font-weight:400}
+.facts{font-size:.9375rem}
+.look{font-size:.9375rem}
+.share{color:var(--soft);font-weight:400;font-size:.9375rem;white-space:nowrap;}
+summary{cursor:pointer}
+.warnings details{color:var(--soft)}.warnings summary{color:var(--text)}
+.tag{font-size:.75rem;font-weight:600;border:1px solid currentColor;border-radius:999px;padding:.05rem .5rem;margin-right:.3rem;color:var(--rest)}
+.slower .tag{color:var(--slower)}
+.traces{margin:.35rem 0;max-width:none;padding-left:4rem;text-indent:-4rem}
+.traces code{margin-right:.5rem}
+.scroll{overflow-x:auto;margin:.4rem 0}
+table{border-collapse:collapse;font-size:.875rem;line-height:1.35}
+th,td{text-align:left;vertical-align:baseline;padding:.28rem .9rem .28rem 0;border-bottom:1px solid var(--line)}
+.name{overflow-wrap:anywhere;min-width:7.5rem}
+th{font-weight:600;color:var(--soft);font-size:.8125rem;vertical-align:bottom}
+.amount{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+th.amount{white-space:normal}
+tfoot td{font-weight:600;border-bottom:0}
+.bar{display:inline-block;height:.7rem;background:var(--rest);print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.bar.slower{background:var(--slower)}
+figure{margin:1rem 0}
+.chart{overflow-x:auto}
+.chart svg{display:block;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.finding .chart svg{border-radius:4px}
+figcaption{max-width:46rem;margin-top:.3rem}
+footer{margin-top:2.5rem;padding-top:.9rem;border-top:1px solid var(--line)}
+@media print{
+body{max-width:none;padding:0;font-size:10.5pt}
+.finding{background:none}
+table{font-size:8.5pt}
+th{font-size:8pt}
+th,td{padding-right:.5rem}
+.amount{white-space:normal}
+.name{min-width:6rem}
+.scroll,.chart{overflow:visible}
+.chart svg{max-width:100%;height:auto}
+figure,tr,.warnings li,.traces{break-inside:avoid}
+h1,h2,h3,h4{break-after:avoid}
+a{color:inherit}
+@page{margin:16mm}}
+`.trim()
 
 /** Options of `reportHtml` and `reportMarkdown`. */
 export const REPORT_OPTIONS = defineOptions({

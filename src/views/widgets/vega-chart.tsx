@@ -1,6 +1,6 @@
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
+import { renderSvg, type VegaLiteSpec } from '../charts/chart.ts'
 import { sizedSpec } from '../charts/chart-frame.ts'
-import { renderSvg, type VegaLiteSpec } from '../charts/svg-renderer.ts'
 import { useWidth } from '../drawing/controls.tsx'
 import { MediumContext } from '../drawing/figure.tsx'
 import {
@@ -8,7 +8,7 @@ import {
   type ChartPage,
   type DrawnChart,
   runtimePromise,
-} from '../page/page-promise.ts'
+} from '../page/page-data.ts'
 
 interface ChartProps extends ChartActs {
   readonly spec: VegaLiteSpec

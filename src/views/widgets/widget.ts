@@ -3,8 +3,7 @@ import type { MimeBundle } from '../../core/display.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { Picture } from '../charts/chart.ts'
 import { renderStill } from '../drawing/render-still.tsx'
-import { pageData } from '../page/page-data.ts'
-import { pagePromise, RUNTIME_MARKS } from '../page/page-promise.ts'
+import { pageData, pagePromise, RUNTIME_MARKS } from '../page/page-data.ts'
 import { type AnyProps, type AnyWidget, drawWidget } from './define-widget.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
-import { differenceWords } from '../../../src/views/widgets/flows/flow-words.ts'
+import { differenceWords } from '../../../src/views/widgets/flows/flow-scene.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
 import { recordedCase } from '../../recorded.ts'
 import { flows, propsOf } from '../../views/widgets/flow-fixture.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { FINDING } from '../../../src/cli/finding-document.ts'
 import { compare } from '../../../src/compare/comparison.ts'
 import { listedFindings } from '../../../src/explain/listed-findings.ts'
-import { exampleTexts } from '../../../src/views/text/example-calls.ts'
+import { exampleTexts } from '../../../src/views/text/comparison-text.ts'
 import { call, record } from '../../worlds.ts'
 
 /** `web GET` on one of six hosts asks `geo` on one of six, then calls `dispatch Assign`, which asks for all drivers, or for each of 2 to 8. */

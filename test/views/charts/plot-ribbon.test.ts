@@ -5,8 +5,12 @@ import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { TIME } from '../../../src/core/quantity.ts'
 import { BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/random.ts'
-import { accountFor, ribbonChart, ribbonLines } from '../../../src/views/charts/ribbon.ts'
-import { ribbonParts } from '../../../src/views/charts/ribbon-parts.ts'
+import {
+  accountFor,
+  ribbonChart,
+  ribbonLines,
+  ribbonParts,
+} from '../../../src/views/charts/ribbon.ts'
 import { plot } from '../../../src/views/plot.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'

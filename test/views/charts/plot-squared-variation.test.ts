@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { logAxis } from '../../../src/views/charts/axes.ts'
 import { curves } from '../../../src/views/charts/builders.ts'
-import { squaredVariationChart } from '../../../src/views/charts/squared-variation.ts'
+import { squaredVariationChart } from '../../../src/views/charts/variance.ts'
 import {
   chain,
   comparisonOf,

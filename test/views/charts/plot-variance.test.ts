@@ -2,8 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import type { Chart } from '../../../src/views/charts/chart.ts'
-import { variationSetsChart } from '../../../src/views/charts/squared-variation.ts'
-import { edgeName, flowDepths, varianceShare } from '../../../src/views/charts/variance.ts'
+import {
+  edgeName,
+  flowDepths,
+  varianceShare,
+  variationSetsChart,
+} from '../../../src/views/charts/variance.ts'
 import { plot } from '../../../src/views/plot.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { chain, comparisonOf, dataOf, expectDrawable, pick, type Row, upFrom } from './fixture.ts'

@@ -1,8 +1,7 @@
 import { marked } from 'marked'
 import { describe, expect, test } from 'vitest'
 import { escapeMarkdown, markdownLink } from '../../../src/core/escape.ts'
-import { table } from '../../../src/views/report/blocks.ts'
-import { lineMarkdown, withCode } from '../../../src/views/report/lines.ts'
+import { lineMarkdown, table, withCode } from '../../../src/views/report/blocks.ts'
 
 const drawn = (markdown: string) => marked.parse(markdown, { gfm: true, async: false })
 

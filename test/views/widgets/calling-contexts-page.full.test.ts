@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { readOptions } from '../../../src/core/options.ts'
 import { findCallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { fittedText } from '../../../src/views/drawing/text.ts'
+import { fittedText } from '../../../src/views/charts/text-width.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { largestContexts } from '../../../src/views/widgets/calling-contexts/calling-contexts-widget.tsx'
 import {

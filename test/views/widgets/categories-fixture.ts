@@ -2,7 +2,7 @@ import type { Comparison } from '../../../src/compare/comparison.ts'
 import type { StageTable } from '../../../src/core/stage.ts'
 import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { tableColumns } from '../../../src/views/widgets/table/table-columns.ts'
-import { categoriesData } from '../../../src/views/widgets/variance/variance-data.ts'
+import { categoriesData } from '../../../src/views/widgets/variance/variance-widget.tsx'
 import { recordedCase } from '../../recorded.ts'
 
 connectCharts()

@@ -5,8 +5,8 @@ import { explore } from '../../../src/views/explore.ts'
 import {
   explanationData,
   restoreExplanation,
-} from '../../../src/views/widgets/explanation/explanation-data.ts'
-import { stepsCode } from '../../../src/views/widgets/explanation/explanation-widget.tsx'
+  stepsCode,
+} from '../../../src/views/widgets/explanation/explanation-widget.tsx'
 import { compareRequests, requests } from '../../explain/parameters/fixture.ts'
 import { mixed, recorded, rmw } from './explanation-fixture.ts'
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { flowRoute, pathData, routeBetween } from '../../../src/views/widgets/flows/flow-graph.tsx'
-import { BEND, columnMiddles, placeFlow } from '../../../src/views/widgets/flows/flow-placement.ts'
-import { edgeLength, MIN_EDGE_LENGTH } from '../../../src/views/widgets/flows/flow-scene.ts'
 import {
   boundedSight,
   type FlowWindow,
   firstSight,
   scaleBounds,
   wholeSight,
-} from '../../../src/views/widgets/flows/flow-state.ts'
+} from '../../../src/views/widgets/flows/flow-canvas.tsx'
+import { flowRoute, pathData, routeBetween } from '../../../src/views/widgets/flows/flow-graph.tsx'
+import { BEND, columnMiddles, placeFlow } from '../../../src/views/widgets/flows/flow-placement.ts'
+import { edgeLength, MIN_EDGE_LENGTH } from '../../../src/views/widgets/flows/flow-scene.ts'
 
 describe('the length of an edge', () => {
   test('shows microseconds and seconds in one picture', () => {

@@ -1,23 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import { TIME } from '../../../src/core/quantity.ts'
 import { diffEnds } from '../../../src/views/widgets/flows/flow-graph.tsx'
-import { annotated, shownNotes } from '../../../src/views/widgets/flows/flow-notes.ts'
 import {
+  annotated,
+  differenceWords,
+  diffLabel,
   type FlowData,
   type FlowLevel,
   type FlowScene,
   flowScene,
-  readableMode,
-  selectionOf,
-} from '../../../src/views/widgets/flows/flow-scene.ts'
-import {
-  differenceWords,
-  diffLabel,
   orderSentences,
   otherDifferences,
+  readableMode,
+  selectionOf,
   shownDifferences,
+  shownNotes,
   verdictWords,
-} from '../../../src/views/widgets/flows/flow-words.ts'
+} from '../../../src/views/widgets/flows/flow-scene.ts'
 import type { FlowText } from '../../explain/flow-pair/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import {

@@ -2,8 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { compareLogs } from '../../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
 import { explore } from '../../../src/views/explore.ts'
-import { type LogsData, restoreLogs } from '../../../src/views/widgets/logs/logs-data.ts'
-import { graphCode, leftOutText } from '../../../src/views/widgets/logs/logs-widget.tsx'
+import {
+  graphCode,
+  type LogsData,
+  leftOutText,
+  restoreLogs,
+} from '../../../src/views/widgets/logs/logs-widget.tsx'
 import { compareChainedLogs } from '../charts/logs-fixture.ts'
 
 const compared = compareChainedLogs()

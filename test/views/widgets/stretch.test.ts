@@ -3,9 +3,15 @@ import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { type ComparisonSnapshot, restoreComparison } from '../../../src/compare/snapshot.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { accountFor, ribbonOf } from '../../../src/views/charts/ribbon.ts'
-import { shownFindings } from '../../../src/views/widgets/findings/findings-list.tsx'
-import { typicalOf, undo } from '../../../src/views/widgets/findings/ribbon-pane.tsx'
-import { carriedRequests, comparedStretch } from '../../../src/views/widgets/timeline/stretch.tsx'
+import {
+  shownFindings,
+  typicalOf,
+  undo,
+} from '../../../src/views/widgets/findings/findings-list.tsx'
+import {
+  carriedRequests,
+  comparedStretch,
+} from '../../../src/views/widgets/timeline/timeline-model.tsx'
 import { period } from '../../compare/findings/five-services.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { recordedCase } from '../../recorded.ts'

@@ -3,7 +3,7 @@ import type { FlowSet } from '../../../src/flows/flow-set.ts'
 import { requestsBetween, selectRequests } from '../../../src/flows/select-requests.ts'
 import { recordedCase } from '../../recorded.ts'
 
-export { timelineData as dataOf } from '../../../src/views/widgets/timeline/timeline-model.ts'
+export { timelineData as dataOf } from '../../../src/views/widgets/timeline/timeline-model.tsx'
 
 export const comparison = await recordedCase('delay-1ms')
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { explore } from '../../../src/views/explore.ts'
-import { timelineLayout } from '../../../src/views/widgets/timeline/timeline-drawing.tsx'
 import {
   type TimelineData,
   timelineModel,
-} from '../../../src/views/widgets/timeline/timeline-model.ts'
+} from '../../../src/views/widgets/timeline/timeline-model.tsx'
+import { timelineLayout } from '../../../src/views/widgets/timeline/timeline-widget.tsx'
 import { makeSpans } from '../../make-traces.ts'
 
 /** Requests that take these times. */

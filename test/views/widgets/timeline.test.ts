@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { Comparison } from '../../../src/compare/comparison.ts'
 import { AFTER, BEFORE, FlowSet, type Period } from '../../../src/flows/flow-set.ts'
 import { explore } from '../../../src/views/explore.ts'
-import { densityPaths, timeBins } from '../../../src/views/widgets/timeline/timeline-drawing.tsx'
 import {
   numberCode,
   rangeBetween,
@@ -12,7 +11,8 @@ import {
   timelineCode,
   timelineModel,
   withEnd,
-} from '../../../src/views/widgets/timeline/timeline-model.ts'
+} from '../../../src/views/widgets/timeline/timeline-model.tsx'
+import { densityPaths, timeBins } from '../../../src/views/widgets/timeline/timeline-widget.tsx'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { comparison, dataOf, pasted } from './timeline-fixture.ts'

@@ -2,7 +2,7 @@ import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { decodeColumns, type EncodedColumns } from '../../../src/core/columns.ts'
 import { findVariance, VarianceSources } from '../../../src/explain/variance/find-variance.ts'
 import { explore } from '../../../src/views/explore.ts'
-import type { VarianceData } from '../../../src/views/widgets/variance/variance-data.ts'
+import type { VarianceData } from '../../../src/views/widgets/variance/variance-widget.tsx'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeGraphs } from '../../make-traces.ts'
 

@@ -4,8 +4,11 @@ import { encodeColumns } from '../../../src/core/columns.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { sortedRows } from '../../../src/views/drawing/data-table.tsx'
 import { explore } from '../../../src/views/explore.ts'
-import { varianceData } from '../../../src/views/widgets/variance/variance-data.ts'
-import { c2Text, varianceCode } from '../../../src/views/widgets/variance/variance-widget.tsx'
+import {
+  c2Text,
+  varianceCode,
+  varianceData,
+} from '../../../src/views/widgets/variance/variance-widget.tsx'
 import { makeGraphs } from '../../make-traces.ts'
 import { manyCategories } from '../charts/fixture.ts'
 import { compareChain, comparison, data, dataOf, pasted, variance } from './variance-fixture.ts'

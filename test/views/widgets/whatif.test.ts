@@ -1,16 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { explore } from '../../../src/views/explore.ts'
 import {
-  restoreRequests,
-  sampleRequests,
-} from '../../../src/views/widgets/whatif/request-sample.ts'
-import {
   carriedProfile,
   factorAt,
   PARTS,
   placeOfFactor,
   predictedProfile,
+  restoreRequests,
   SLIDER_REACH,
+  sampleRequests,
   scenarioOf,
   type WhatIfChange,
   whatIfCode,

@@ -25,6 +25,7 @@ import {
   totals,
 } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
+import { fittedText, textWidth } from '../../charts/text-width.ts'
 import { roundDown } from '../../drawing/axes.tsx'
 import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import {
@@ -36,7 +37,6 @@ import {
   useColors,
   useInk,
 } from '../../drawing/figure.tsx'
-import { fittedText, textWidth } from '../../drawing/text.ts'
 import { CHANGE_SCALE } from '../../page/palette.ts'
 import { STAGE_NAME } from '../define-widget.ts'
 

@@ -4,7 +4,6 @@ import { Figure, type Ink, Text, useInk } from '../../drawing/figure.tsx'
 import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend.tsx'
 import { type BoxLook, type LineLook, NodeBox } from '../../drawing/node-link.tsx'
 import { type Point, tenth } from '../../drawing/path.ts'
-import type { ShownNotes, StepNotes } from './flow-notes.ts'
 import {
   BEND,
   type DrawnLink,
@@ -25,11 +24,14 @@ import {
   type FlowMode,
   type FlowScene,
   isQuietInside,
+  linkWords,
   type SceneLink,
   type SceneStep,
+  type ShownNotes,
   SIDES,
+  type StepNotes,
+  stepWords,
 } from './flow-scene.ts'
-import { linkWords, stepWords } from './flow-words.ts'
 
 type Hands = JSX.SVGAttributes<SVGGElement>
 

@@ -4,6 +4,7 @@ import { textWidth } from '../../charts/text-width.ts'
 import { flowLayout } from '../../drawing/node-link.tsx'
 import type { Point } from '../../drawing/path.ts'
 import {
+  diffLabel,
   edgeLength,
   type FlowData,
   type FlowMode,
@@ -11,11 +12,12 @@ import {
   type FlowSide,
   isOn,
   MIN_EDGE_LENGTH,
+  periodWords,
   type SceneLink,
   type SceneStep,
   SIDES,
+  sideLabel,
 } from './flow-scene.ts'
-import { diffLabel, periodWords, sideLabel } from './flow-words.ts'
 
 interface BoxLine {
   readonly from: number

@@ -10,6 +10,7 @@ import { BEFORE } from '../../../flows/flow-set.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { defineWidget } from '../define-widget.ts'
 import {
+  differenceWords,
   FLOWS_WIDGET_OPTIONS,
   type FlowAnnotation,
   type FlowCaption,
@@ -21,7 +22,6 @@ import {
   readableMode,
 } from './flow-scene.ts'
 import { FLOW_STYLE, FlowView } from './flow-view.tsx'
-import { differenceWords } from './flow-words.ts'
 
 /**
  * Compares two request flows as graphs: as a difference, side by side, or one turning into the

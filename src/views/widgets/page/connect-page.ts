@@ -1,5 +1,5 @@
 import { closedLoader, drawChart } from '../../page/draw-chart.ts'
-import { type ChartPage, runtimePromise } from '../../page/page-promise.ts'
+import { type ChartPage, runtimePromise } from '../../page/page-data.ts'
 import { addTheme } from './theme.ts'
 
 /**

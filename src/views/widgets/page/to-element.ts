@@ -2,7 +2,7 @@ import { hasMimeBundle } from '../../../core/display.ts'
 import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
 import { isTable } from '../../../core/stage.ts'
 import { Chart, Drawing } from '../../charts/chart.ts'
-import { type ChartPage, runtimePromise } from '../../page/page-promise.ts'
+import { type ChartPage, runtimePromise } from '../../page/page-data.ts'
 import { exploreTable } from '../table/explore-table.ts'
 import { Widget } from '../widget.ts'
 

@@ -1,5 +1,10 @@
-import { type PageData, readPageData } from '../../page/page-data.ts'
-import { RUNTIME_MARKS, runtimePromise, waitForPlaces } from '../../page/page-promise.ts'
+import {
+  type PageData,
+  RUNTIME_MARKS,
+  readPageData,
+  runtimePromise,
+  waitForPlaces,
+} from '../../page/page-data.ts'
 import { type AnyProps, type AnyWidget, drawWidget } from '../define-widget.ts'
 import { addTheme } from './theme.ts'
 import * as WIDGETS from './views.ts'

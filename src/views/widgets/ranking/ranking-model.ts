@@ -15,13 +15,11 @@ import { findingChart } from '../../charts/finding-chart.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { ribbonIsClear } from '../../charts/ribbon.ts'
 import { STAGE_NAME, TRACE_URL, widgetProps } from '../define-widget.ts'
-import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
-import { shownFindings } from '../findings/findings-list.tsx'
-import { traceLinks } from '../findings/trace-link.tsx'
+import { type ExplanationData, explanationData } from '../explanation/explanation-widget.tsx'
+import { shownFindings, traceLinks } from '../findings/findings-list.tsx'
 import { flowsWidget } from '../flows/flows-widget.ts'
 import { tableData } from '../table/table-columns.ts'
-import { carriedRequests } from '../timeline/stretch.tsx'
-import { timelineData } from '../timeline/timeline-model.ts'
+import { carriedRequests, timelineData } from '../timeline/timeline-model.tsx'
 
 /** Data of the ranking browser in a page: the ranking itself is computed there, by the same code. */
 export type RankingData = ReturnType<typeof rankingData>

@@ -1,6 +1,5 @@
 import { max } from 'd3-array'
 import { scaleLog } from 'd3-scale'
-import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { restoreComparison } from '../../../compare/snapshot.ts'
@@ -11,7 +10,6 @@ import type { RangeUs } from '../../../flows/select-requests.ts'
 import { logAxis, plainAxis } from '../../charts/axes.ts'
 import { curves, ruleAt } from '../../charts/builders.ts'
 import { framedChart, PALETTE } from '../../charts/chart-frame.ts'
-import { ribbonIsClear } from '../../charts/ribbon.ts'
 import {
   actOnKey,
   Button,
@@ -24,9 +22,7 @@ import { type DataColumn, DataTable, rankColumn } from '../../drawing/data-table
 import { Caption, PageOnly, useInk } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, type ViewProps } from '../define-widget.ts'
 import { EXPLANATION_STYLE } from '../explanation/explanation-widget.tsx'
-import { FINDINGS_STYLE, FindingsList } from '../findings/findings-list.tsx'
-import { RIBBON_STYLE, RibbonPane } from '../findings/ribbon-pane.tsx'
-import { traceLinks } from '../findings/trace-link.tsx'
+import { ChangePane, FINDINGS_STYLE, RIBBON_STYLE, traceLinks } from '../findings/findings-list.tsx'
 import { FLOW_STYLE } from '../flows/flow-view.tsx'
 import { tableData } from '../table/table-columns.ts'
 import {
@@ -39,9 +35,8 @@ import {
   type UsedTable,
   useTable,
 } from '../table/table-widget.tsx'
-import { stretchText, useCarried, useStretch } from '../timeline/stretch.tsx'
-import { FEW_DOTS, TIMELINE_STYLE, Timeline } from '../timeline/timeline-drawing.tsx'
-import { timelineModel } from '../timeline/timeline-model.ts'
+import { stretchText, timelineModel, useCarried, useStretch } from '../timeline/timeline-model.tsx'
+import { FEW_DOTS, TIMELINE_STYLE, Timeline } from '../timeline/timeline-widget.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 import { medianUs, RankingDetails, TimesCurves, TimesPlot } from './ranking-details.tsx'
 import {
@@ -338,75 +333,46 @@ interface OverviewProps {
   readonly name: string
 }
 
-/** Data shown for all requests, or for a stretch of time. */
-interface Shown extends Pick<RankingData, 'findings' | 'none' | 'isClear'> {
-  readonly comparison: Comparison
-  readonly carried: (() => Comparison) | null
-}
-
 /** Shows where the time of a mean request went, when, and why. */
 function Overview({ data, options, comparison, name }: OverviewProps) {
   const linkOf = useMemo(() => traceLinks(options.traceUrl), [options.traceUrl])
   const { timeline, ...whole } = data
-  const view = ({ comparison: shown, carried, findings, none, isClear }: Shown, when: Child) => (
-    <>
-      <RibbonPane account={shown.account} {...{ isClear, carried, linkOf }} />
-      {when}
-      <FindingsList
-        quantity={shown.flows.quantity}
-        {...{ findings, none, name, carried, linkOf }}
-      />
-    </>
-  )
-  const all = { ...whole, comparison, carried: null }
-  return timeline === null ? view(all, null) : <Stretches {...{ timeline, all, view }} />
+  const all = { ...whole, comparison, name, linkOf, carried: null }
+  return timeline === null ? <ChangePane {...all} /> : <Stretches {...{ timeline, all }} />
 }
-
-type Child = ComponentChildren
 
 interface StretchesProps {
   readonly timeline: NonNullable<RankingData['timeline']>
-  readonly all: Shown
-  readonly view: (shown: Shown, when: Child) => Child
+  readonly all: Parameters<typeof ChangePane>[0]
 }
 
 /** Shows all requests, or the stretch of time that is selected, and below its ribbon the timeline. */
-function Stretches({ timeline, all, view }: StretchesProps) {
+function Stretches({ timeline, all }: StretchesProps) {
   const model = useMemo(() => timelineModel(timeline), [timeline])
   const [ranges, setRanges] = useState<readonly [RangeUs | null, RangeUs | null]>([null, null])
   const carried = useCarried(timeline)
   const stretch = useStretch(timeline, { ranges, filter: NO_FILTER })
-  const shown = useMemo((): Shown => {
-    if (stretch?.state !== 'compared') return { ...all, carried }
-    const { comparison, findings } = stretch
-    return {
-      comparison,
-      findings,
-      none: comparison.findings.nothingText(),
-      isClear: ribbonIsClear(comparison),
-      carried: () => comparison,
-    }
-  }, [stretch, carried])
-  const when = (
-    <PageOnly>
-      <Timeline
-        model={model}
-        requests={model.requests}
-        ranges={ranges}
-        dots={FEW_DOTS}
-        onRange={(period, range) =>
-          setRanges(([before, after]) => (period === 0 ? [range, after] : [before, range]))
-        }
-      />
-      {stretch === null ? null : (
-        <p>
-          <Button onClick={() => setRanges([null, null])}>Select everything</Button>{' '}
-          <span aria-live="polite">{stretchText(stretch)}</span>
-        </p>
-      )}
-    </PageOnly>
+  return (
+    <ChangePane {...all} carried={carried} {...(stretch?.state === 'compared' && stretch)}>
+      <PageOnly>
+        <Timeline
+          model={model}
+          requests={model.requests}
+          ranges={ranges}
+          dots={FEW_DOTS}
+          onRange={(period, range) =>
+            setRanges(([before, after]) => (period === 0 ? [range, after] : [before, range]))
+          }
+        />
+        {stretch === null ? null : (
+          <p>
+            <Button onClick={() => setRanges([null, null])}>Select everything</Button>{' '}
+            <span aria-live="polite">{stretchText(stretch)}</span>
+          </p>
+        )}
+      </PageOnly>
+    </ChangePane>
   )
-  return <>{view(shown, when)}</>
 }
 
 const NO_FILTER = { category: null, root: null }

@@ -4,10 +4,10 @@ import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { counted, formatDuration, grouped, shortText, tooltipText } from '../../../core/words.ts'
+import { fittedText, textWidth } from '../../charts/text-width.ts'
 import { Button, Choice, StateCode, useTreeMarks, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure, Text, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { Legend, marked } from '../../drawing/legend.tsx'
-import { fittedText, textWidth } from '../../drawing/text.ts'
 import {
   lengthUs,
   roundedRange,

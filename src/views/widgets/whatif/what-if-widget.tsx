@@ -18,6 +18,7 @@ import type { ExecutionModels } from '../../../whatif/models/execution-models.ts
 import { type ProfileSummary, profileSummary } from '../../../whatif/recompute/latency-profile.ts'
 import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
+import { fittedText } from '../../charts/text-width.ts'
 import {
   BottomAxis,
   curvePath,
@@ -45,11 +46,9 @@ import {
 import { Caption, Figure, PageOnly, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { LegendRows, layOutLegend } from '../../drawing/legend.tsx'
 import { type LineLook, strokeOf } from '../../drawing/node-link.tsx'
-import { fittedText } from '../../drawing/text.ts'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { restoreRequests } from './request-sample.ts'
-import type { CarriedProfile } from './what-if-data.ts'
 import {
+  type CarriedProfile,
   changesText,
   factorAt,
   isSameSlider,
@@ -58,6 +57,7 @@ import {
   placeOfFactor,
   predictedProfile,
   readChanges,
+  restoreRequests,
   SLIDER_REACH,
   shortChange,
   WHAT_IF_WIDGET_OPTIONS,
