@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
-import { StretchCounts, compareChoices, unweighted } from '../../../src/compare/steps/time-blocks.ts'
+import {
+  compareChoices,
+  StretchCounts,
+  unweighted,
+} from '../../../src/compare/steps/time-blocks.ts'
 import { type RandomSource, randomSource } from '../../../src/stats/random.ts'
 
 /** How many requests each recorded one stands for, by whether it fails. */
