@@ -372,14 +372,9 @@ function targetSums(rows: Uint32Array, target: Float64Array, weights: Float64Arr
 function bestCut(
   { values, weights }: DependencyColumns,
   node: TreeNode,
-  {
-    pulls,
-    mass,
-    squares,
-    target,
-    minLeaf,
-  }: TargetSums & { readonly target: number; readonly minLeaf: number },
+  sums: TargetSums & { readonly target: number; readonly minLeaf: number },
 ): BestCut | undefined {
+  const { pulls, mass, squares, target, minLeaf } = sums
   const same = SAME_SHARE * squares
   const { orders, rows } = node
   let best: Omit<BestCut, 'cuts'> | undefined

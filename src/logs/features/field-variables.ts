@@ -49,12 +49,9 @@ export interface EventFields {
   readonly columns: Map<string, Column>
 }
 
-interface Moment {
+export interface FieldMessage {
   readonly instance: number
   readonly timeUs: number
-}
-
-interface Fields {
   readonly keys: readonly string[]
   readonly valueAt: (i: number) => LogField[1]
 }
@@ -81,7 +78,7 @@ export class FieldVariables {
   }
 
   /** Returns the columns of fields of a message, in its order. */
-  columnsOf({ event, columns }: EventFields, { keys, valueAt }: Fields): FieldColumns {
+  columnsOf({ event, columns }: EventFields, { keys, valueAt }: FieldMessage): FieldColumns {
     return keys.map((key, i) => {
       if (columns.size === MAX_FIELDS && !columns.has(key)) return undefined
       return getOrInsert(columns, key, () => {
@@ -91,7 +88,7 @@ export class FieldVariables {
     })
   }
 
-  take(own: EventFields, columns: FieldColumns, message: Moment & Fields): void {
+  take(own: EventFields, columns: FieldColumns, message: FieldMessage): void {
     own.messages++
     for (let i = 0; i < columns.length; i++) {
       const column = columns[i]
@@ -103,7 +100,7 @@ export class FieldVariables {
     }
   }
 
-  #put(column: Column, value: LogField[1], moment: Moment): void {
+  #put(column: Column, value: LogField[1], moment: FieldMessage): void {
     const { instance, timeUs } = moment
     column.run.take(value, instance)
     const known = typeof value === 'string' ? column.values?.get(value) : undefined
@@ -123,7 +120,7 @@ export class FieldVariables {
     this.#builder.state(instance, column.stateCode, timeUs, number)
   }
 
-  #facet(column: Column, value: string, { instance, timeUs }: Moment): void {
+  #facet(column: Column, value: string, { instance, timeUs }: FieldMessage): void {
     const { values, codes, event, key } = column
     if (values === null) return
     if (!values.has(value) && (values.size === MAX_VALUES || value.length > MAX_LENGTH)) {

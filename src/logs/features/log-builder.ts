@@ -450,7 +450,7 @@ class Series {
     if (timeUs < this.first) this.first = timeUs
     if ((this.count++ & (this.stride - 1)) !== 0) return
     if (this.#kept === MAX_KEPT) this.#keepHalf()
-    if (this.#kept === this.#times.length) this.#times = grown(this.#times, 2 * this.#kept)
+    if (this.#kept === this.#times.length) this.#times = grown(this.#times, 4 * this.#kept)
     this.#times[this.#kept] = timeUs
     if (value !== undefined) {
       if (this.#kept >= this.#values.length) this.#values = grown(this.#values, this.#times.length)

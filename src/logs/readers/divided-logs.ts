@@ -14,6 +14,7 @@ import type { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass, StateFeature } from '../features/log-set.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
 import { levelOf, roleOf } from './field-roles.ts'
+import type { LogRecord } from './log-draft.ts'
 
 export type Division = NonNullable<ReturnType<typeof readDivision>>
 
@@ -79,50 +80,41 @@ const FEATURES: Partial<Record<ConditionOp, StateFeature>> = {
   'up to': 'minimum',
 }
 
-interface Message {
-  readonly timeUs: number
-  readonly fields: readonly LogField[]
+function testOf(given: Condition) {
+  const positive = POSITIVE[given.op]
+  const asked = positive === undefined ? given : condition(given, positive, given.values)
+  return { asked, isNegated: positive !== undefined, isKnown: false, held: new Set<number>() }
 }
 
-interface Test {
-  readonly asked: Condition
-  readonly isNegated: boolean
-  isKnown: boolean
-  readonly held: Set<number>
-}
-
-interface Windows {
-  firstUs: number
-  lastUs: number
-  readonly instances: Map<number, number>
+function windowsFrom(timeUs: number) {
+  return { firstUs: timeUs, lastUs: timeUs, instances: new Map<number, number>() }
 }
 
 export class DividedLogs {
   readonly #division: Division
   readonly #builder: LogBuilder
-  readonly #tests: readonly Test[]
-  readonly #windows = new Map<string, Windows>()
+  readonly #tests: readonly ReturnType<typeof testOf>[]
+  readonly #windows = new Map<string, ReturnType<typeof windowsFrom>>()
   #splitUs = Number.NaN
 
   constructor(division: Division, builder: LogBuilder) {
     this.#division = division
     this.#builder = builder
-    this.#tests = division.badIf.map((given) => {
-      const positive = POSITIVE[given.op]
-      const asked = positive === undefined ? given : condition(given, positive, given.values)
-      return { asked, isNegated: positive !== undefined, isKnown: false, held: new Set() }
-    })
+    this.#tests = division.badIf.map(testOf)
   }
 
-  instanceOf(id: string, given: LogClass, { timeUs, fields }: Message): number {
+  instanceOf(
+    id: string,
+    given: LogClass,
+    { timeUs, fields }: Pick<LogRecord, 'timeUs' | 'fields'>,
+  ): number {
     const { windowUs, splitAt } = this.#division
     if (splitAt !== null && Number.isNaN(this.#splitUs)) {
       this.#splitUs = readMoment(splitAt, { epochUs: timeUs }) ?? Number.NaN
     }
     const logClass = splitAt === null ? given : timeUs < this.#splitUs ? 'before' : 'after'
     const inWindow = (windowUs: number) => {
-      const newWindows = () => ({ firstUs: timeUs, lastUs: timeUs, instances: new Map() })
-      const own = getOrInsert(this.#windows, `${logClass} ${id}`, newWindows)
+      const own = getOrInsert(this.#windows, `${logClass} ${id}`, () => windowsFrom(timeUs))
       own.firstUs = Math.min(own.firstUs, timeUs)
       own.lastUs = Math.max(own.lastUs, timeUs)
       const origin = Number.isNaN(this.#splitUs) ? 0 : this.#splitUs

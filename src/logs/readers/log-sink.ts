@@ -4,6 +4,7 @@ import { grouped } from '../../core/words.ts'
 import type {
   EventFields,
   FieldColumns,
+  FieldMessage,
   FieldVariables,
   LogField,
 } from '../features/field-variables.ts'
@@ -110,10 +111,7 @@ interface Kind {
   columns?: FieldColumns
 }
 
-interface Message extends Pick<LogRecord, 'timeUs' | 'value' | 'level'> {
-  readonly instance: number
-  readonly keys: readonly string[]
-  readonly valueAt: (i: number) => LogField[1]
+interface Message extends FieldMessage, Pick<LogRecord, 'value' | 'level'> {
   readonly numberAt: (i: number) => number
 }
 

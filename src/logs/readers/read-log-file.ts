@@ -6,7 +6,7 @@ import { JsonElements } from '../../traces/readers/json-elements.ts'
 import { isJsonObject, type JsonObject } from '../../traces/readers/json-values.ts'
 import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
 import { closeChunks, type OpenableSource, openSource } from '../../traces/trace-source.ts'
-import { roleOf } from './field-roles.ts'
+import { type Role, roleOf } from './field-roles.ts'
 import { endOfLine, LineBytes } from './line-bytes.ts'
 import { BEGINS_WITH_PAIR, LineReader } from './line-reader.ts'
 import { LogClock } from './log-clock.ts'
@@ -88,7 +88,12 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
   }
   if (most((line) => parsedObject(line) !== undefined)) return 'jsonl'
   const columns = header.split(delimiterOf(text, 2) ?? ',').map(nameOf)
-  const has = (wanted: 'time' | 'name') => hasColumn(columns, wanted, settings)
+  const roles = columns.map((column) => roleOf(column).role)
+  const has = (wanted: 'time' | 'name') => {
+    const given = settings[wanted]?.toLowerCase()
+    if (given !== undefined) return columns.some((column) => column.toLowerCase() === given)
+    return roles.some((role) => (wanted === 'time' ? role === 'time' : SAYS_WHAT.has(role)))
+  }
   // If a named column is missing, the error should say that, rather than another format's problem.
   const isNamed = settings.time !== null || settings.name !== null
   const hasColumns = isNamed ? has('time') || has('name') : has('time') && has('name')
@@ -212,20 +217,7 @@ async function readCsvLog(
   sink.countLines(last)
 }
 
-export function hasColumn(
-  header: readonly string[],
-  wanted: 'time' | 'name',
-  settings: ReadSettings,
-): boolean {
-  const given = settings[wanted]?.toLowerCase()
-  if (given !== undefined) return header.some((column) => column.toLowerCase() === given)
-  const roles = header.map((column) => roleOf(column).role)
-  return wanted === 'time'
-    ? roles.includes('time')
-    : roles.some((role) => role !== undefined && SAYS_WHAT.has(role))
-}
-
-const SAYS_WHAT = new Set(['event', 'message', 'line', 'name', 'path'])
+const SAYS_WHAT = new Set<Role | undefined>(['event', 'message', 'line', 'name', 'path'])
 
 /**
  * Names of lists that hold records, in answers of Loki, CloudWatch, Azure and Elasticsearch and in exports of

@@ -74,13 +74,10 @@ async function readTracedLogs(
   const ids = new Dictionary()
   const own = (id: string) => ids.value(ids.code(id))
   const sinkOf = (file: string): LogSink => {
-    const note = (code: string, line: number, message: string) =>
-      quality.note(
-        code,
-        line > 0 ? { file, line } : { file },
-        message,
-        code === 'log-without-id' ? 'kept' : 'log record skipped',
-      )
+    const note = (code: string, line: number, message: string) => {
+      const effect = code === 'log-without-id' ? 'kept' : 'log record skipped'
+      quality.note(code, line > 0 ? { file, line } : { file }, message, effect)
+    }
     return {
       record: (record) => {
         const { fields = [], of = fields, name, line, timeUs } = record
