@@ -258,7 +258,10 @@ const FIELD_FLAGS = defineOptions({
 interface LogsFlags extends FlagsOf<typeof OWN_FLAGS & typeof FAIL_FLAGS & typeof PRINT_FLAGS> {}
 
 export function addLogs(command: Command): void {
-  command.argument('[file...]', 'Logs of one source, for --split-at and --bad-if')
+  command.argument(
+    '[file...]',
+    'Logs of good runs and of bad ones, or of one source for --split-at and --bad-if',
+  )
   addOptions(command, OWN_FLAGS, FIELD_FLAGS, FAIL_FLAGS)
   addOptions(command, rarely(READ_OPTIONS, 'format', 'instance', 'window', 'splitAt', 'badIf'))
   addOptions(command, rarely(COMPARE_OPTIONS), PRINT_FLAGS).action(
@@ -271,7 +274,11 @@ async function runLogs(
   flags: LogsFlags & Flags,
   known: readonly Option[],
 ): Promise<void> {
-  const { json, limit, by, out, before = flags.good, after = flags.bad } = flags
+  const { json, limit, by, out } = flags
+  const { splitAt, badIf, before: first = flags.good, after: second = flags.bad } = flags
+  const isPair = [splitAt, badIf, first, second].every((one) => one === undefined)
+  const pair = isPair && files.length === 2 ? files.map((file) => [file]) : []
+  const [before = first, after = second] = pair
   // A wrong name is reported before minutes are spent on the logs.
   const format = out === undefined ? undefined : formatOf(out)
   const isOne = files.length > 0 && before === undefined && after === undefined

@@ -52,6 +52,15 @@ const logs = (...args: string[]) =>
   flowdelta('logs', '--before', at('good.jsonl'), '--after', at('bad.jsonl'), ...args)
 const FINISH = ['--metric', 'fin\u001b[31m\nish']
 
+test('two sources without a division are the good runs and the bad ones', async () => {
+  const named = await logs('--instance', 'node', '--json')
+  const pair = await flowdelta('logs', at('good.jsonl'), at('bad.jsonl'), '--by', 'node', '--json')
+  expect(pair).toEqual(named)
+  // Of three, nobody knows which are good.
+  const three = ['good.jsonl', 'bad.jsonl', 'good'].map((name) => at(name))
+  expect((await flowdelta('logs', ...three)).code).not.toBe(0)
+})
+
 describe('the text', () => {
   test('says how many instances have the metric, on lines of their own', async () => {
     const { out, code } = await logs('--instance', 'node', ...FINISH)
