@@ -29,9 +29,10 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
   const isCommand = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word)
   const chosen = given.find(isCommand)
   const args = chosen !== undefined && PAIRED.has(chosen) ? withPeriods(given) : given
-  const commands = Object.entries(COMMANDS).map(([name, { description }]) =>
-    program.command(name).description(description),
-  )
+  const commands = Object.entries<LazyCommand>(COMMANDS).map(([name, { description, example }]) => {
+    const said = example === undefined ? '' : `\nExample:\n  flowdelta ${name} ${example}`
+    return program.command(name).description(description).addHelpText('after', said)
+  })
   const command = commands.find((each) => each.name() === chosen) ?? program
   try {
     if (chosen !== undefined) (await COMMANDS[chosen].load())(command, args)
@@ -96,6 +97,8 @@ async function commandsWith(flag: string): Promise<string> {
 
 interface LazyCommand {
   readonly description: string
+  /** Arguments of a usual call. */
+  readonly example?: string
   /** Loads what adds the command's flags and its action; it may look at how the flags are given. */
   readonly load: () => Promise<(command: Command, args: readonly string[]) => void>
 }
@@ -107,44 +110,54 @@ const COMMANDS = {
   },
   compare: {
     description: 'Find and rank what changed between the traces of two periods',
+    example: 'good.json bad.json',
     load: async () => (await import('./compare.ts')).addCompare,
   },
   report: {
     description: 'Write what changed as one HTML page, or as Markdown for a pull request',
+    example: 'good.json bad.json --out report.html',
     load: async () => (await import('./report.ts')).addReport,
   },
   fetch: {
     description: 'Write the traces of a store, or of files of any format, to one file',
+    example: '--from export.json --out good.jsonl.gz',
     load: async () => (await import('./fetch.ts')).addFetch,
   },
   variance: {
     description:
       'Rank categories of requests by the variance of response times, and find its sources',
+    example: 'good.json',
     load: async () => (await import('./variance.ts')).addVariance,
   },
   explosion: {
     description: 'Check whether there are too many categories to compare, why, and what helps',
+    example: 'good.json',
     load: async () => (await import('./explosion.ts')).addExplosion,
   },
   teach: {
-    description: 'Teach flowdelta which categories are the same to you, and keep names and notes',
+    description: 'Teach flowdelta which categories are the same to you',
+    example: 'good.json bad.json --same 3,7 --out known.json',
     load: async () => (await import('./teach.ts')).addTeach,
   },
   logs: {
     description: 'Compare the logs of good and bad runs',
+    example: "good.log bad.log --metric 'job finished'",
     load: async () => (await import('./logs.ts')).addLogs,
   },
   whatif: {
     description:
       'Find the single change that best explains a latency change, or predict its effect',
+    example: 'good.json bad.json',
     load: async () => (await import('./whatif.ts')).addWhatif,
   },
   baseline: {
     description: 'Add a run to a history, or show where the history changed',
+    example: 'write good.json --out history.jsonl',
     load: async () => (await import('./baseline.ts')).addBaseline,
   },
   check: {
     description: 'Check a run against a history: pass, warn or fail, for pipelines',
+    example: 'new.json --baseline history.jsonl',
     load: async () => (await import('./check.ts')).addCheck,
   },
   mcp: {
@@ -153,9 +166,10 @@ const COMMANDS = {
   },
   schema: {
     description: 'Print the JSON schema of what a command prints with --json',
+    example: 'compare',
     load: async () => (await import('./schema.ts')).addSchema,
   },
-} as const satisfies Readonly<Record<string, LazyCommand>>
+} satisfies Readonly<Record<string, LazyCommand>>
 
 type CommandName = keyof typeof COMMANDS
 

@@ -274,11 +274,7 @@ async function runLogs(
   flags: LogsFlags & Flags,
   known: readonly Option[],
 ): Promise<void> {
-  const { json, limit, by, out } = flags
-  const { splitAt, badIf, before: first = flags.good, after: second = flags.bad } = flags
-  const isPair = [splitAt, badIf, first, second].every((one) => one === undefined)
-  const pair = isPair && files.length === 2 ? files.map((file) => [file]) : []
-  const [before = first, after = second] = pair
+  const { json, limit, by, out, before = flags.good, after = flags.bad } = flags
   // A wrong name is reported before minutes are spent on the logs.
   const format = out === undefined ? undefined : formatOf(out)
   const isOne = files.length > 0 && before === undefined && after === undefined

@@ -70,3 +70,16 @@ test.each(['compare', 'report', 'fetch', 'variance', 'logs', 'whatif', 'check', 
     expect(named.filter((own) => flags.has(kebab(own)))).toEqual([])
   },
 )
+
+test.each([
+  ...['compare', 'report', 'fetch', 'variance', 'explosion', 'teach', 'logs', 'whatif'],
+  ...['baseline', 'check'],
+])('%s --help shows a call that its flags allow', async (command) => {
+  const { out } = await flowdelta(command, '--help')
+  const [, call = ''] = /Example:\n {2}flowdelta (.*)/.exec(out) ?? []
+  const args = Array.from(call.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, word]) => quoted ?? word)
+  const { code, err } = await flowdelta(...args.map(String))
+  expect(code).toBe(2)
+  // All that is wrong with it is that there are no files of these names.
+  expect(err).toMatch(/^flowdelta: \w+\.\w+ cannot be opened \(ENOENT\)\. [^\n]*\n$/)
+})
