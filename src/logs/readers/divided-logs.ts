@@ -14,7 +14,6 @@ import type { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass, StateFeature } from '../features/log-set.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
 import { levelOf, roleOf } from './field-roles.ts'
-import type { LogRecord } from './log-draft.ts'
 
 export type Division = NonNullable<ReturnType<typeof readDivision>>
 
@@ -80,6 +79,8 @@ const FEATURES: Partial<Record<ConditionOp, StateFeature>> = {
   'up to': 'minimum',
 }
 
+type Message = Readonly<{ timeUs: number; fields: readonly LogField[] }>
+
 function testOf(given: Condition) {
   const positive = POSITIVE[given.op]
   const asked = positive === undefined ? given : condition(given, positive, given.values)
@@ -103,11 +104,8 @@ export class DividedLogs {
     this.#tests = division.badIf.map(testOf)
   }
 
-  instanceOf(
-    id: string,
-    given: LogClass,
-    { timeUs, fields }: Pick<LogRecord, 'timeUs' | 'fields'>,
-  ): number {
+  instanceOf(id: string, given: LogClass, message: Message): number {
+    const { timeUs, fields } = message
     const { windowUs, splitAt } = this.#division
     if (splitAt !== null && Number.isNaN(this.#splitUs)) {
       this.#splitUs = readMoment(splitAt, { epochUs: timeUs }) ?? Number.NaN
