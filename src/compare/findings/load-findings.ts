@@ -178,8 +178,8 @@ interface Window {
 /**
  * Learns from before how times depend on the rate of arrivals, and predicts those after, no further
  * than the rates of before. Requests in flight would not do: a slower service has more. With
- * `counts: 'weighted'`, requests count as often as they weigh, but in `contributionUs`, which is that of
- * those recorded.
+ * `counts: 'weighted'`, requests count by their weights, except in `contributionUs`: it is of the
+ * recorded requests.
  */
 export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
   const [before, after] = [loadWindows(flows, BEFORE), loadWindows(flows, AFTER)]

@@ -1,7 +1,8 @@
+import { greatest } from 'd3-array'
 import { TraceFormatError } from '../../core/errors.ts'
 import { beginning } from '../../core/words.ts'
 import { QualityLog } from '../../traces/quality.ts'
-import { delimiterOf, readCsvRecords } from '../../traces/readers/csv-rows.ts'
+import { readCsvRecords } from '../../traces/readers/csv-rows.ts'
 import { JsonElements } from '../../traces/readers/json-elements.ts'
 import { isJsonObject, type JsonObject } from '../../traces/readers/json-values.ts'
 import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
@@ -87,7 +88,7 @@ export function recognizeLogFormat(head: string, settings: ReadSettings): LogFor
     }
   }
   if (most((line) => parsedObject(line) !== undefined)) return 'jsonl'
-  const columns = header.split(delimiterOf(text, 2) ?? ',').map(nameOf)
+  const columns = header.split(delimiterOf(header)).map(nameOf)
   const roles = columns.map((column) => roleOf(column).role)
   const has = (wanted: 'time' | 'name') => {
     const given = settings[wanted]?.toLowerCase()
@@ -186,6 +187,10 @@ function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
   return whole
 }
 
+function delimiterOf(header: string): string {
+  return greatest([',', ';', '\t'], (delimiter) => header.split(delimiter).length) ?? ','
+}
+
 /** Returns the name of a column, without the zone that Azure puts behind `TimeGenerated [UTC]`. */
 function nameOf(field: string): string {
   return field
@@ -203,7 +208,7 @@ async function readCsvLog(
   let last = 0
   await readCsvRecords(chunks, {
     file: name,
-    delimiter: delimiterOf(head, 2) ?? ',',
+    delimiter: delimiterOf(head.split('\n', 1)[0] ?? ''),
     nameOf,
     onRecord: (record, line) => {
       last = line

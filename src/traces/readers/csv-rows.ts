@@ -139,13 +139,13 @@ export async function readCsvRecords(
 
 const COLUMN_NAME = /^\s*"?[@\w][\w .@/[\]():$-]{0,60}"?\s*$/
 
-/** Returns the separator of the names in a header line, if there is one between `least` names or more. */
-export function delimiterOf(head: string, least = 3): string | undefined {
+/** Returns the separator of the names in a header line, if there is one. */
+export function delimiterOf(head: string): string | undefined {
   const line = /^\uFEFF?([^\r\n]*)/.exec(head)?.[1] ?? ''
   const second = /^\uFEFF?[^\r\n]*\r?\n([^\r\n]*)/.exec(head)?.[1] ?? ''
   return [',', '\t', ';', '|'].find((delimiter) => {
     const names = line.split(delimiter)
     const isFollowed = second === '' || second.includes(delimiter) || second.includes('"')
-    return names.length >= least && isFollowed && names.every((name) => COLUMN_NAME.test(name))
+    return names.length > 2 && isFollowed && names.every((name) => COLUMN_NAME.test(name))
   })
 }

@@ -62,7 +62,7 @@ export abstract class SelectableTraces extends Stage {
 
   /** Returns a reader for a condition's subject; `undefined` if nothing recorded has that name. */
   abstract reader(subject: Subject): Reader | undefined
-  /** Reads which requests call a service, or an operation; `undefined` where there is none such. */
+  /** Returns whether a request calls a service or an operation; `undefined` if nothing has that name. */
   abstract callers(called: Subject): ((trace: number) => boolean) | undefined
   abstract names(): Readonly<Record<'attributes' | 'services' | 'operations', readonly string[]>>
   /** Some of the traces, by row, as traces of their own. */

@@ -94,7 +94,7 @@ function carriedTable(
   const kept = new Set<Parameter>()
   for (const parameter of all.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     size += sizeOf(parameter)
-    // A tree of nothing is no use: the first is there however large it is.
+    // The first is shown whatever its size.
     if (size <= limit || kept.size === 0) kept.add(parameter)
   }
   const traces = table.table().array('trace') as string[]

@@ -446,7 +446,7 @@ function Spark({ overTime }: Pick<ShownFinding, 'overTime'>) {
   )
 }
 
-/** What changed between requests that were compared: all, or those of a stretch of time. */
+/** Ribbon and findings of a comparison: of all requests, or of a stretch of time. */
 export interface ShownChange {
   readonly comparison: Comparison
   readonly findings: readonly ShownFinding[]
