@@ -41,6 +41,7 @@ import { RANKING_OPTIONS } from './ranking/rank-mutations.ts'
 import { SEGMENT_OPTIONS, type Segment } from './segments/segments.ts'
 import { withoutIdleWaits, withoutLayers } from './steps/layers.ts'
 import { renamedOperations, renamedServices, renameIn, withCommonNames } from './steps/renames.ts'
+import { MAX_RUNS, SURE_LEVEL } from './thresholds.ts'
 import { FINDINGS_OPTIONS } from './words/findings.ts'
 
 const { sizeAttribute, sizeUnit } = FOLD_OPTIONS
@@ -208,8 +209,6 @@ function nonEmpty(rows: Selection): Selection {
   )
 }
 
-const MAX_RUNS = 100
-
 /** Rejects no runs, too many runs, repeated runs, and values that are no traces. */
 export function requirePeriods(runs: readonly unknown[], after: unknown): void {
   requireRuns(runs)
@@ -235,9 +234,6 @@ function requireRuns(runs: readonly unknown[]): void {
 
 type Periods = readonly [runs: readonly TraceSet[], after: TraceSet]
 
-/** Largest share of all traces up to which linked traces are drawn together. */
-const MAX_LINKED = 0.001
-
 /**
  * Draws about `sample` requests of each recording that has more, with weights so that they stand for
  * all. Returns the periods as they are where that is impossible: counts are raw, only some recordings
@@ -252,7 +248,7 @@ export function sampledPeriods(
   const spans = recordings.filter((traces) => traces.kind === 'spans')
   const weights = new Set(spans.map(({ weight }) => weight !== undefined))
   const areWeighed = counts === 'weighted' || (counts === 'auto' && weights.size === 1)
-  const isLinked = spans.some((traces) => mostLinked(traces) > MAX_LINKED)
+  const isLinked = spans.some((traces) => mostLinked(traces) > SURE_LEVEL)
   if (spans.length < recordings.length || !areWeighed || isLinked) return periods
   const sampled = spans.map((traces) =>
     traces.quality().isOfSample ? traces : traces.sample(sample),

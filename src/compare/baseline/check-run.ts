@@ -8,7 +8,8 @@ import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { runShifts } from '../../stats/run-shifts.ts'
 import { differenceInterval } from '../../stats/two-proportions.ts'
-import { type RunSummary, SLOWEST, type TypeSummary, withNamesOfLast } from './run-summary.ts'
+import { ALL, SMALL, SURE } from '../thresholds.ts'
+import { type RunSummary, type TypeSummary, withNamesOfLast } from './run-summary.ts'
 
 /** An estimate with the interval that holds for all types of requests together. */
 export interface Estimate {
@@ -200,18 +201,13 @@ function spreadOf(
 
 /** The typical request is slower than this share of every run before. */
 const SLOWER_THAN = 0.95
-/**
- * Limit in differences of the baseline runs: with two runs, one run of eleven like them lies as far above, if all are
- * normal.
- */
-const FAR = 3
 
 function isApart(before: readonly TypeSummary[], now: TypeSummary): boolean {
   const typicalUs = quantile(now.timesUs, 0.5)
   const levels = before.map(logLevel)
   const [low = 0, high = 0] = extent(levels)
   return (
-    logLevel(now) - (mean(levels) ?? 0) > FAR * (high - low) &&
+    logLevel(now) - (mean(levels) ?? 0) > SURE * (high - low) &&
     before.every((each) => typicalUs > quantile(each.timesUs, SLOWER_THAN))
   )
 }
@@ -253,12 +249,9 @@ function failuresOf(type: TypeSummary): Counts {
   return type.weighted ?? type
 }
 
-/** Share of requests before that no tail begins below. */
-const TAIL = 0.99
-
 function tailOf(name: string, runs: readonly RunSummary[]): number {
   const times = runs.flatMap((run) => typeOf(run, name)?.timesUs ?? [])
-  return quantile(Float64Array.from(times).sort(), TAIL)
+  return quantile(Float64Array.from(times).sort(), ALL)
 }
 
 /** Counts the requests that are slower. If there are many, quantiles stand for them. */
@@ -266,7 +259,7 @@ function slowerOf({ requests, timesUs, slowestUs = [] }: TypeSummary, beyondUs: 
   const isOfSlowest = beyondUs >= (slowestUs[0] ?? Number.POSITIVE_INFINITY)
   const times = isOfSlowest ? slowestUs : timesUs
   const share = times.filter((us) => us > beyondUs).length / times.length
-  return { failed: Math.round(share * (isOfSlowest ? SLOWEST : 1) * requests), requests }
+  return { failed: Math.round(share * (isOfSlowest ? SMALL : 1) * requests), requests }
 }
 
 /** Compares with one run before, as if its requests were independent. */

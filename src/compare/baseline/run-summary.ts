@@ -7,6 +7,7 @@ import type { TraceSet } from '../../traces/trace-set.ts'
 import { callsOfRoots, type RootCalls, renamesBetween } from '../steps/renames.ts'
 import { rootName } from '../steps/root-types.ts'
 import { countWorth, type WeightMoments } from '../steps/time-blocks.ts'
+import { MAX_KEPT, MAX_TRIED, SMALL } from '../thresholds.ts'
 
 /** Summary of a run in a history: its response times, by service and operation of the root. */
 export interface RunSummary {
@@ -36,14 +37,8 @@ export interface TypeSummary {
 }
 
 const SCHEMA = 'flowdelta.run/1'
-const MAX_TIMES = 200
 /** Quantiles of all tell a tail to half a per cent, which is far more than it differs by chance in large runs. */
-export const SLOWEST = 0.05
 const MAX_SLOWEST = 100
-/** Names that hold ids make thousands of types: those with the most requests are kept. */
-const MAX_TYPES = 200
-/** Calls that most requests of a type make tell it. */
-const MAX_CALLS = 30
 
 /**
  * Summarizes a run in about 3 kB a type, so that later runs can be checked without its traces. Of a
@@ -60,7 +55,7 @@ export function summarizeRun(name: string, traces: TraceSet): RunSummary {
   return {
     schema: SCHEMA,
     name,
-    types: most.slice(0, MAX_TYPES).map(([type, own]) => ({
+    types: most.slice(0, MAX_KEPT).map(([type, own]) => ({
       name: type,
       requests: own.length,
       failed: outcomes ? own.filter((request) => outcomes.failed(request)).length : null,
@@ -75,7 +70,7 @@ function callsOf(root: RootCalls | undefined) {
   if (root === undefined) return {}
   const most = [...root.calls].sort(([a, one], [b, other]) => other - one || ascending(a, b))
   const calls = most
-    .slice(0, MAX_CALLS)
+    .slice(0, MAX_TRIED)
     .map(([call, share]) => [call, Number(share.toPrecision(3))])
   return { service: root.service, calls: Object.fromEntries(calls) as Record<string, number> }
 }
@@ -126,9 +121,9 @@ function weightedFailures(flows: FlowSet) {
 /** Returns response times of a type, as its summary keeps them. */
 export function timesOf(all: readonly number[]): Pick<TypeSummary, 'timesUs' | 'slowestUs'> {
   const times = Float64Array.from(all).sort()
-  const timesUs = someTimes(times, MAX_TIMES)
-  if (times.length <= MAX_TIMES) return { timesUs }
-  const slowest = times.slice(-Math.round(SLOWEST * times.length))
+  const timesUs = someTimes(times, MAX_KEPT)
+  if (times.length <= MAX_KEPT) return { timesUs }
+  const slowest = times.slice(-Math.round(SMALL * times.length))
   return { timesUs, slowestUs: someTimes(slowest, MAX_SLOWEST) }
 }
 

@@ -1,4 +1,5 @@
 // Runs once an edge of a request: the loops index with `!`.
+
 import { CriticalPathFinder } from '../../calls/critical-path.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
@@ -13,6 +14,7 @@ import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { Categories } from '../categories/categories.ts'
 import { ClassTimes } from '../categories/class-times.ts'
 import { PairInterner } from '../categories/structure-colours.ts'
+import { SLOWEST } from '../thresholds.ts'
 
 /**
  * One pooled edge in one category: a value a request, in µs, ascending; where weights of requests
@@ -248,9 +250,6 @@ function sortedRow({ latencyUs, weights, starts, counts }: RowValues, row: numbe
   }
   return sortAscending(values)
 }
-
-/** The slowest hundredth of the requests, one at least, is taken to be no slower than the next. */
-export const SLOWEST = 0.01
 
 export function cappedTimes(
   flows: FlowSet,

@@ -1,4 +1,5 @@
 // Runs once a request: the loops index with `!`.
+
 import { greatest, mean, range, rollup, sum } from 'd3-array'
 import { formatAmount, TIME } from '../../core/quantity.ts'
 import {
@@ -28,6 +29,17 @@ import { categorize } from '../categories/categorize.ts'
 import { compareArrivals } from '../steps/arrivals.ts'
 import { hasTestableType, rootTypes } from '../steps/root-types.ts'
 import {
+  ALIKE,
+  APART,
+  FAR,
+  MIN_SPREAD,
+  MOST,
+  PART,
+  SMALL,
+  STRETCHES,
+  TWICE,
+} from '../thresholds.ts'
+import {
   type ComparedPeriods,
   type ComparisonWarning,
   exactPercent,
@@ -35,23 +47,17 @@ import {
   warning,
 } from './comparison-warning.ts'
 
-/** Largest ratio of the periods' numbers of requests at which their load counts as the same. */
-const ALIKE_LOAD = 1.1
-
-/** Smallest factor at which requests come more often, if that is sure. */
-const MORE_LOAD = 1.25
-
 /** Whether one period has more requests, while counts are compared as they are. */
 export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
   const { flows, options } = periods
   const before = flows.wholes(BEFORE)
   const after = flows.wholes(AFTER)
   const ratio = Math.max(before, after) / Math.max(1, Math.min(before, after))
-  if (ratio <= ALIKE_LOAD || allowsForLoad(periods)) return []
+  if (ratio <= ALIKE || allowsForLoad(periods)) return []
   const kind = after > before ? 'structural mutations' : 'precursors'
   const passing = passingByLoad(periods, after / before)
   const { rate } = compareArrivals(flows)
-  const isLoaded = rate !== null && rate.ratio >= MORE_LOAD && rate.interval[0] > 1
+  const isLoaded = rate !== null && rate.ratio >= APART && rate.interval[0] > 1
   const [then, now] = (rate?.perSecond ?? []).map((each) => Number(each.toPrecision(3)))
   return warning('unequal-load', {
     finding:
@@ -212,8 +218,6 @@ function hostsByService(flows: FlowSet, wanted: Period) {
   )
 }
 
-/** Smallest change of a version's share of its service's spans that is reported. */
-const MIN_CHANGE = 0.05
 /** Level of all tests of shares together: spans of one request count as several. */
 const VERSION_LEVEL = 1e-4
 
@@ -247,7 +251,7 @@ function changedVersions(before: ServiceVersions, after: ServiceVersions): strin
 function chanceOf(before: Versions, after: Versions): number {
   const versions = [...new Set([...before.keys(), ...after.keys()])]
   const tests = versions
-    .filter((one) => Math.abs(versionShare(after, one) - versionShare(before, one)) > MIN_CHANGE)
+    .filter((one) => Math.abs(versionShare(after, one) - versionShare(before, one)) > SMALL)
     .map((one) => {
       const [was, is] = [before.get(one) ?? 0, after.get(one) ?? 0]
       return fisherExact(was, sum(before.values()), is, sum(after.values())).p
@@ -280,8 +284,6 @@ export function undecidedStructures({ categories }: ComparedPeriods): Comparison
 
 /** One request of a period is extreme when it takes this share of all its requests' time. */
 const EXTREME_SHARE = 0.2
-/** Among fewer requests, one may well take much of the time. */
-const MIN_REQUESTS = 50
 
 /** Whether one request takes a large part of a period's time, so that it dominates the means. */
 export function extremeRequest(periods: ComparedPeriods): ComparisonWarning[] {
@@ -290,7 +292,7 @@ export function extremeRequest(periods: ComparedPeriods): ComparisonWarning[] {
 
 function extremeOf({ flows }: ComparedPeriods, period: Period): ComparisonWarning[] {
   const count = flows.count(period)
-  if (count < MIN_REQUESTS) return []
+  if (count < MIN_SPREAD) return []
   const first = period === BEFORE ? 0 : flows.count(BEFORE)
   const timesUs = flows.responseTimeUs.subarray(first, first + count)
   const totalUs = timesUs.reduce((sum, timeUs) => sum + (timeUs || 0), 0)
@@ -308,15 +310,12 @@ function extremeOf({ flows }: ComparedPeriods, period: Period): ComparisonWarnin
   })
 }
 
-/** Periods in which more requests than this take no time at all were recorded too coarsely. */
-const MAX_ZEROS = 0.5
-
 export function noDurations({ flows }: ComparedPeriods): ComparisonWarning[] {
   if (flows.quantity !== TIME) return []
   return ([BEFORE, AFTER] as const).flatMap((period) => {
     const count = flows.count(period)
     const zeros = flows.requestsOf(period).filter((one) => flows.responseTimeUs[one] === 0).length
-    if (count === 0 || zeros <= MAX_ZEROS * count) return []
+    if (count === 0 || zeros <= MOST * count) return []
     return warning('no-durations', {
       finding: `${exactPercent(zeros / count)} of the requests ${period === BEFORE ? 'before' : 'after'} took 0 µs.`,
       effect:
@@ -361,10 +360,6 @@ export function noWeights({ flows, options }: ComparedPeriods): ComparisonWarnin
   })
 }
 
-/** A period this much longer than the other is of another length. */
-const OTHER_LENGTH = 2
-/** Requests that arrive this much more often come at another rate. */
-const OTHER_RATE = 1.5
 /** Smallest difference, in standard errors, between the counts and those expected from the lengths. */
 const LARGE_DEVIATION = 4
 
@@ -416,11 +411,11 @@ function overlapping(shared: Overlap, [before, after]: Arrivals) {
 
 function otherLength(before: Float64Array, after: Float64Array): ComparisonWarning[] {
   const [beforeUs, afterUs] = [busyUs(before), busyUs(after)]
-  if (!(Math.max(beforeUs / afterUs, afterUs / beforeUs) > OTHER_LENGTH)) return []
+  if (!(Math.max(beforeUs / afterUs, afterUs / beforeUs) > TWICE)) return []
   const rates = [(before.length - 1) / beforeUs, (after.length - 1) / afterUs] as const
   const ratio = rates[1] / rates[0]
   // A single request has no rate.
-  if (!(Math.max(ratio, 1 / ratio) >= OTHER_RATE)) return []
+  if (!(Math.max(ratio, 1 / ratio) >= FAR)) return []
   const all = before.length + after.length - 2
   const share = beforeUs / (beforeUs + afterUs)
   const deviation = (before.length - 1 - all * share) / Math.sqrt(all * share * (1 - share))
@@ -448,8 +443,6 @@ function lengthText(arrivals: Float64Array): string {
 }
 
 const GAP_LEVEL = 1e-4
-/** A gap that covers no more of its period does not matter. */
-const MIN_GAP_SHARE = 0.05
 
 interface Gap {
   readonly fromUs: number
@@ -457,9 +450,6 @@ interface Gap {
 }
 
 type Excused = (gap: Gap) => boolean
-
-/** Smallest part of a gap between stretches that the other period must fill for the periods to take turns. */
-const MIN_FILLED = 0.25
 
 /**
  * Whether a period has a gap that random arrivals would hardly leave; none are gaps that stretches
@@ -480,7 +470,7 @@ export function missingIntervals([before, after]: Arrivals): ComparisonWarning[]
 
 function isFilled({ fromUs, toUs }: Gap, arrivals: Float64Array): boolean {
   const within = arrivals.filter((us) => us > fromUs && us < toUs)
-  return lengthUs(within) > MIN_FILLED * (toUs - fromUs)
+  return lengthUs(within) > PART * (toUs - fromUs)
 }
 
 function isBusyWithin({ fromUs, toUs }: Gap, arrivals: Float64Array): boolean {
@@ -517,7 +507,7 @@ function holesIn(arrivals: Float64Array): Gap[] {
   for (let i = 1; i < arrivals.length; i++) {
     const [fromUs, toUs] = [arrivals[i - 1] as number, arrivals[i] as number]
     const share = (toUs - fromUs) / allUs
-    if (!(share > MIN_GAP_SHARE)) continue
+    if (!(share > SMALL)) continue
     if (gapProbability(share, arrivals.length) < GAP_LEVEL) holes.push({ fromUs, toUs })
   }
   return holes
@@ -533,16 +523,10 @@ function gapProbability(share: number, count: number): number {
 }
 
 /** Number of equally large parts of a period; few requests tell nothing. */
-const PARTS = 20
-const MIN_STEADY = 5 * PARTS
-const STRETCHES = PARTS ** 2 / 2
+const MIN_STEADY = 5 * STRETCHES
+const ALL_STRETCHES = STRETCHES ** 2 / 2
 /** Corrected for all stretches and measures. */
 const LEVEL = 1e-4
-/** Times that differ by this factor matter, and failures by this share of requests. */
-const MIN_FACTOR = 1.25
-const MIN_FAILING = 0.05
-/** Smallest part of a change that the other period must show in the same stretch for both to count as similar. */
-const ALIKE = 0.5
 
 interface Measure {
   /** Kind of request whose response times these are; `null` for failures of all. */
@@ -568,9 +552,9 @@ export function unsteadyBefore({ flows }: Pick<ComparedPeriods, 'flows'>): Compa
   const after = new Map(measuresOf(flows, AFTER).map((measure) => [measure.name, measure]))
   const found = odd.flatMap(({ measure, stretch }) => {
     const change = changeIn(measure, stretch)
-    const least = measure.name === null ? MIN_FAILING : Math.log(MIN_FACTOR)
+    const least = measure.name === null ? SMALL : Math.log(APART)
     const same = changeIn(after.get(measure.name), stretch)
-    const isAlike = same.by / change.by >= ALIKE
+    const isAlike = same.by / change.by >= MOST
     return Math.abs(change.by) < least || isAlike ? [] : [{ measure, stretch, change }]
   })
   const [first] = found.sort((a, b) => a.stretch.p - b.stretch.p)
@@ -625,20 +609,20 @@ function measuresOf(flows: FlowSet, period: Period): Measure[] {
 }
 
 function boundOf({ length }: ArrayLike<unknown>, part: number): number {
-  return Math.round((part * length) / PARTS)
+  return Math.round((part * length) / STRETCHES)
 }
 
 /** Returns the stretch whose mean rank is the most standard errors from that of the rest. */
 function oddStretch(values: Float64Array) {
   const ranks = midranks(values)
   const count = ranks.length
-  const bounds = Array.from({ length: PARTS + 1 }, (_, part) => boundOf(ranks, part))
+  const bounds = Array.from({ length: STRETCHES + 1 }, (_, part) => boundOf(ranks, part))
   const center = (count + 1) / 2
   const sums = new Float64Array(count + 1)
   for (let i = 0; i < count; i++) sums[i + 1] = sums[i]! + ranks[i]! - center
   let [from, to, most] = [0, 1, 0]
-  for (let i = 0; i < PARTS; i++) {
-    for (let j = i + 1; j <= Math.min(PARTS, i + PARTS / 2); j++) {
+  for (let i = 0; i < STRETCHES; i++) {
+    for (let j = i + 1; j <= Math.min(STRETCHES, i + STRETCHES / 2); j++) {
       const inside = bounds[j]! - bounds[i]!
       const sum = Math.abs(sums[bounds[j]!]! - sums[bounds[i]!]!)
       const size = sum * Math.sqrt(count / (inside * (count - inside)))
@@ -649,7 +633,7 @@ function oddStretch(values: Float64Array) {
   const [inside, outside] = [true, false].map((is) => mean(within(ranks, { from, to }, is)) ?? 0)
   const level = (i: number) => (i >= bounds[from]! && i < bounds[to]! ? inside! : outside!)
   const noise = longRunVariance(Array.from(ranks, (rank, i) => rank - level(i)))
-  return { from, to, p: STRETCHES * normalP(most / Math.sqrt(noise), 'two-sided') }
+  return { from, to, p: ALL_STRETCHES * normalP(most / Math.sqrt(noise), 'two-sided') }
 }
 
 /** Values within a stretch, or outside of it. */

@@ -6,10 +6,18 @@ import { counted, firstOf, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
-import { ALIKE_WEIGHT } from '../steps/arrivals.ts'
-import { MAX_APART } from '../steps/recorded-otherwise.ts'
 import { type RootTypes, rootTypes } from '../steps/root-types.ts'
 import { slowSample } from '../steps/slow-sample.ts'
+import {
+  ALIKE,
+  MIN_SEEN,
+  NEARLY_ALL,
+  NEGLIGIBLE,
+  PART,
+  SMALL,
+  SURE,
+  SURE_LEVEL,
+} from '../thresholds.ts'
 import {
   type ComparedPeriods,
   type ComparisonWarning,
@@ -18,14 +26,8 @@ import {
   warning,
 } from './comparison-warning.ts'
 
-const MIX_LEVEL = 0.001
-/** Smallest difference of a type's share from the expected one, in standard errors, that counts. */
-const LARGE_RESIDUAL = 3
 /** A change of share matters from this on: in parts of all requests, or of the share itself. */
-const MIN_POINTS = 0.01
 const MIN_RELATIVE = 0.2
-/** Types expected less often than this are tested as one: the χ² test needs it. */
-const MIN_EXPECTED = 5
 
 interface Cell {
   readonly name: string
@@ -55,8 +57,7 @@ const replacedTypes = remembered((given: FlowSet) => {
   }
   const onceOf = (period: Period) =>
     [...names.keys()].filter(
-      (type) =>
-        counts[1 - period]?.[type] === 0 && (counts[period][type] as number) >= MIN_EXPECTED,
+      (type) => counts[1 - period]?.[type] === 0 && (counts[period][type] as number) >= MIN_SEEN,
     )
   const [gone, come] = [BEFORE, AFTER].map((period) =>
     group(onceOf(period as Period), (type) => serviceOf.get(type)),
@@ -67,7 +68,7 @@ const replacedTypes = remembered((given: FlowSet) => {
       (own, period) =>
         sum(own, (type) => counts[period]?.[type] as number) / flows.wholes(period as Period),
     ) as [number, number]
-    const isAsMany = Math.abs(shares[AFTER] - shares[BEFORE]) <= MAX_APART * Math.max(...shares)
+    const isAsMany = Math.abs(shares[AFTER] - shares[BEFORE]) <= PART * Math.max(...shares)
     return isAsMany ? [{ was, is }] : []
   })
   const firstOfAll = new Map(
@@ -101,7 +102,7 @@ export function otherKinds({ flows: given }: ComparedPeriods): ComparisonWarning
   const others = [...typeOf.keys()].filter(
     (request) => isNew.has(typeOf[request] as number) && !flows.isPart(request),
   )
-  if (others.length === 0 || others.length < MIN_POINTS * all) return []
+  if (others.length === 0 || others.length < NEGLIGIBLE * all) return []
   const named = (own: readonly number[]) =>
     firstOf(
       own.map((type) => names[type] as string),
@@ -159,7 +160,7 @@ function typesOfOtherShare(flows: FlowSet, types: RootTypes): TypeShares[] {
     cells.map(({ before }) => before),
     cells.map(({ after }) => after),
   )
-  if (!(p < MIX_LEVEL)) return []
+  if (!(p < SURE_LEVEL)) return []
   const all = [sum(cells, ({ before }) => before), sum(cells, ({ after }) => after)] as const
   return cells
     .map(({ name, before, after }, cell) => ({
@@ -187,7 +188,7 @@ function countCells(flows: FlowSet, types: RootTypes): Cell[] {
       ? []
       : { name, before: own.before * ofBefore, after: own.after * ofAfter }
   })
-  const isRare = (cell: Cell) => (cell.before + cell.after) * smaller < MIN_EXPECTED
+  const isRare = (cell: Cell) => (cell.before + cell.after) * smaller < MIN_SEEN
   const rare = cells.filter(isRare)
   const rest = {
     name: `${grouped(rare.length)} rare types together`,
@@ -213,9 +214,7 @@ function sumsOfTypes(
 
 function matters({ before, after, residual }: TypeShares): boolean {
   const change = Math.abs(after - before)
-  return (
-    Math.abs(residual) > LARGE_RESIDUAL && (change >= MIN_POINTS || change >= MIN_RELATIVE * before)
-  )
+  return Math.abs(residual) > SURE && (change >= NEGLIGIBLE || change >= MIN_RELATIVE * before)
 }
 
 /** Returns the mean before, and how much it would move if only the mix of types changed. */
@@ -240,12 +239,6 @@ function shiftByMix(flows: FlowSet, types: RootTypes) {
   return { beforeUs, shiftUs: (sum(mixed) - usualUs * sum(counts[AFTER])) / all }
 }
 
-/** Requests of a type are worth fewer than this share of them where their weights differ. */
-const MIN_WORTH = 0.9
-const MAX_UNRECORDED = 0.05
-/** A type with a smaller share of either period's weighed requests is not looked at. */
-const MIN_TYPE_SHARE = 0.01
-
 /**
  * Whether the same type of request was recorded with other weights, or one period does not say;
  * silent where counts are weighted.
@@ -255,7 +248,7 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   if (weight === undefined) return []
   const recorded = [recordedShare(flows, weight, BEFORE), recordedShare(flows, weight, AFTER)]
   const [before = Number.NaN, after = Number.NaN] = recorded
-  if (Math.abs(after - before) > MAX_UNRECORDED) return partlyRecorded(before, after)
+  if (Math.abs(after - before) > SMALL) return partlyRecorded(before, after)
   if (flows.counting(options.counts) === 'weighted') return []
   const preferred = options.sampling === 'even' ? [] : unevenTypes(flows, weight)
   if (preferred.length > 0) return samplePrefers(preferred)
@@ -316,7 +309,7 @@ function unevenTypes(flows: FlowSet, weight: Float64Array): UnevenType[] {
     return Array.from(group(rows, (row) => typeOf[row] as number)).flatMap(([type, own]) => {
       const weights = own.map((row) => weight[row] as number)
       const worth = sum(weights) ** 2 / sum(weights, (each) => each ** 2) / own.length
-      if (own.length < MIN_TYPE_SHARE * rows.length || worth >= MIN_WORTH) return []
+      if (own.length < NEGLIGIBLE * rows.length || worth >= NEARLY_ALL) return []
       const [least, most] = [Math.min(...weights), Math.max(...weights)].map((each) =>
         Number((each as number).toPrecision(3)),
       )
@@ -351,12 +344,12 @@ function typesOfOtherWeight(flows: FlowSet, weight: Float64Array): string[] {
   const meanOf = (type: number, period: Period) =>
     (sums[period][type] as number) / (counts[period][type] as number)
   const isSeldom = (type: number) =>
-    counts.some((own) => (own[type] as number) < MIN_TYPE_SHARE * Math.max(1, sum(own)))
+    counts.some((own) => (own[type] as number) < NEGLIGIBLE * Math.max(1, sum(own)))
   return types.names
     .map((name, type) => ({ name, type, before: meanOf(type, BEFORE), after: meanOf(type, AFTER) }))
     .filter(({ type }) => !isSeldom(type))
     .map((type) => ({ ...type, factor: Math.abs(Math.log(type.after / type.before)) }))
-    .filter(({ factor }) => factor > Math.log(ALIKE_WEIGHT))
+    .filter(({ factor }) => factor > Math.log(ALIKE))
     .sort((a, b) => b.factor - a.factor)
     .map(
       ({ name, before, after }) =>

@@ -18,6 +18,7 @@ import type { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { type RecordedOnce, recordedOtherwise } from '../steps/recorded-otherwise.ts'
 import { slowSample } from '../steps/slow-sample.ts'
+import { ID_LENGTH, MIN_SEEN, MOST, NEARLY_ALL, SURE_LEVEL } from '../thresholds.ts'
 import {
   type ComparedPeriods,
   type ComparisonWarning,
@@ -28,9 +29,6 @@ import {
 
 /** A problem of more traces than this can matter to the results. */
 const MIN_AFFECTED = 0.005
-const AFFECTED_LEVEL = 0.001
-/** The test of two shares is trusted from this many expected cases a period on. */
-const MIN_EXPECTED_CASES = 5
 
 type TwoPeriods = Pick<ComparedPeriods, 'before' | 'after'>
 
@@ -44,8 +42,8 @@ export function isConsiderable(affected: AffectedTraces, leastShare = MIN_AFFECT
 
 function differsInShare({ before, after, ofBefore, ofAfter }: AffectedTraces): boolean {
   const pooled = (before + after) / (ofBefore + ofAfter)
-  if (!(pooled * Math.min(ofBefore, ofAfter) >= MIN_EXPECTED_CASES)) return false
-  return twoProportionsTest(before, ofBefore, after, ofAfter).p < AFFECTED_LEVEL
+  if (!(pooled * Math.min(ofBefore, ofAfter) >= MIN_SEEN)) return false
+  return twoProportionsTest(before, ofBefore, after, ofAfter).p < SURE_LEVEL
 }
 
 function affectedIn({ before, after }: TwoPeriods, countIn: (traces: TraceSet) => number) {
@@ -57,13 +55,8 @@ function affectedText({ before, after, ofBefore, ofAfter }: AffectedTraces): str
   return `${partOf(before, ofBefore)} traces before and ${partOf(after, ofAfter)} after`
 }
 
-const CUT_LEVEL = 0.001
-/** A trace with fewer than this part of the usual number of spans of its type is small. */
-const SMALL = 0.5
 /** Types with fewer spans than this have no small traces. */
 const MIN_SPANS = 4
-/** Largest share of traces at a border; with more, there is no inside to compare with. */
-const MAX_AT_BORDER = 0.5
 
 interface RootedTrace {
   readonly type: number
@@ -85,18 +78,18 @@ function cutAtBorder(traces: TraceSet): number {
   const fromUs = (starts[0] as number) + typicalUs
   const toUs = (starts.at(-1) as number) - typicalUs
   const inside = rooted.filter(({ startUs }) => startUs > fromUs && startUs < toUs)
-  if (inside.length < (1 - MAX_AT_BORDER) * rooted.length) return 0
+  if (inside.length < (1 - MOST) * rooted.length) return 0
   const usual = usualSpans(inside)
   const isSmall = ({ type, spans }: RootedTrace) => {
     const typical = usual.get(type) ?? 0
-    return typical >= MIN_SPANS && spans < SMALL * typical
+    return typical >= MIN_SPANS && spans < MOST * typical
   }
   const smallInside = inside.filter(isSmall).length
   const small = rooted.filter(isSmall).length - smallInside
   const atBorder = rooted.length - inside.length
   const isMore = small * inside.length > smallInside * atBorder
   const { p } = fisherExact(smallInside, inside.length, small, atBorder)
-  return isMore && p < CUT_LEVEL ? small : 0
+  return isMore && p < SURE_LEVEL ? small : 0
 }
 
 function rootedTraces({ spans, spanOffsets, operations, size }: SpanTraces): RootedTrace[] {
@@ -197,14 +190,11 @@ export function orphans(periods: ComparedPeriods): ComparisonWarning[] {
   })
 }
 
-/** Share of traces without a root, in both periods, from which callers were never traced. */
-const NEVER_TRACED = 0.9
-
 /** Whether traces have no root, or are cut at a border of their period. */
 export function truncatedTraces(periods: ComparedPeriods): ComparisonWarning[] {
   const both = [periods.before, periods.after]
   const rootless = (traces: TraceSet) => missingSpans(traces).rootless
-  const isWhole = both.every((traces) => rootless(traces) > NEVER_TRACED * traces.size)
+  const isWhole = both.every((traces) => rootless(traces) > NEARLY_ALL * traces.size)
   const noRoot = isWhole ? () => 0 : rootless
   const affected = affectedIn(periods, (traces) => noRoot(traces) + cutAtBorder(traces))
   if (!isConsiderable(affected)) return []
@@ -227,9 +217,6 @@ export function truncatedTraces(periods: ComparedPeriods): ComparisonWarning[] {
       'Load files that reach beyond both ends of the period, or leave out the requests at its ends with `selectRequests`.',
   })
 }
-
-/** Fewest characters of an id that is unique: shorter ones number the traces of a file. */
-const MIN_ID_LENGTH = 8
 
 /** Whether the same trace is there twice: in both periods, or repeated within one. */
 export function duplicateTraces(periods: TwoPeriods): ComparisonWarning[] {
@@ -297,7 +284,7 @@ function repeated(traces: TraceSet): number {
 }
 
 function isIdentity(id: string): boolean {
-  return id.length >= MIN_ID_LENGTH
+  return id.length >= ID_LENGTH
 }
 
 const ISSUES = '`traces.quality().issues` lists the first 1,000 of each kind.'

@@ -13,6 +13,7 @@ import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-cha
 import type { StepStratum } from '../steps/step-strata.ts'
 import { makesCalls, type Step, strataOfStep } from '../steps/step-times.ts'
 import { innerOperation } from '../steps/work-parts.ts'
+import { MOST, NEARLY_ALL, NOTABLE } from '../thresholds.ts'
 import { type Compared, type Draft, type Finding, isStructural } from './finding.ts'
 import { requestsOf } from './names.ts'
 
@@ -154,11 +155,6 @@ function changesOf(draft: Draft): Change[] {
   ]
 }
 
-/** A delay of another size than its cause, by more than this share, is one of its own. */
-const MAX_SIZE_DIFFERENCE = 0.1
-/** Smallest share of requests that a consequence has in common with its cause. */
-const MIN_SHARED_REQUESTS = 0.5
-
 /** Returns the time a draft adds by its own evidence alone. */
 function estimateOf({ estimateUs, contributionUs }: Draft): number {
   return Math.abs(estimateUs ?? contributionUs)
@@ -188,8 +184,7 @@ function isSameDelay({ categories }: Compared, pair: Pair): boolean {
   const isWork = draft.changedEdges.every(({ kind }) => kind === 'self')
   const isElsewhere = !draft.services.some((service) => service === cause.services[0])
   const canShowIt = isGap(draft) ? !isGap(cause) : isWork && step.kind === 'network'
-  const isAlike =
-    Math.abs(other.shiftUs - step.shiftUs) <= MAX_SIZE_DIFFERENCE * Math.abs(step.shiftUs)
+  const isAlike = Math.abs(other.shiftUs - step.shiftUs) <= NOTABLE * Math.abs(step.shiftUs)
   return canShowIt && isElsewhere && isAlike && shareRequests(categories, pair)
 }
 
@@ -263,7 +258,7 @@ function shareRequests(categories: Categories, { cause, draft }: Pair): boolean 
   const count = (ids: readonly number[]) =>
     ids.reduce((sum, category) => sum + categories.count(category, AFTER), 0)
   const shared = count(draft.categories.filter((category) => known.has(category)))
-  return shared >= MIN_SHARED_REQUESTS * count(draft.categories)
+  return shared >= MOST * count(draft.categories)
 }
 
 /** Whether a service fails because calls of it do. */
@@ -310,9 +305,6 @@ function isCutShort({ categories }: Compared, { cause, draft }: Pair): boolean {
   )
 }
 
-/** Share of the other requests that requests with abandoned calls must exceed in the step that holds the calls up. */
-const MOST = 0.9
-
 /**
  * Whether calls fail because their caller gives them up: the step that they wait for takes longer, longest in these.
  */
@@ -333,7 +325,7 @@ function isGivenUp({ categories, steps }: Compared, { cause, draft }: Pair): boo
     const { requests, values } = after.recorded
     const others = values.filter((_, i) => !change.failing.has(at(requests, i)))
     if (others.length === 0) continue
-    const most = quantile(others, MOST)
+    const most = quantile(others, NEARLY_ALL)
     for (const [i, request] of requests.entries()) {
       if (!change.failing.has(request)) continue
       failing.add(request)
@@ -341,18 +333,13 @@ function isGivenUp({ categories, steps }: Compared, { cause, draft }: Pair): boo
       if (at(values, i) > most) longer.add(request)
     }
   }
-  return failing.size > 0 && longer.size >= MOST * failing.size
+  return failing.size > 0 && longer.size >= NEARLY_ALL * failing.size
 }
 
 /** Whether a step is the work of a service, or all that a callee without spans does. */
 function isWorkOrCallee(step: Step | undefined): step is Step {
   return step !== undefined && step.kind !== 'request' && step.caller === null
 }
-
-/** Largest remaining change of a consequence, as a share, in requests without its cause. */
-const MAX_WITHOUT = 0.5
-/** Smallest share of the requests of either period at which requests with the same calls are compared. */
-const MIN_ALIKE = 0.1
 
 /** Returns the excess time of the selected requests' calls over similar calls before, and their numbers. */
 function excessIn(strata: readonly StepStratum[], isOf: (request: number) => boolean) {
@@ -388,7 +375,7 @@ function isTimeOfErrors({ categories, steps }: Compared, { cause, draft }: Pair)
   const strata = strataOf(draft, steps)
   // Calls that are not given up may all be among the fastest.
   const without = excessIn(strata, (request) => !change.failing.has(request))
-  return without.eachUs / excessIn(strata, () => true).eachUs < MAX_WITHOUT
+  return without.eachUs / excessIn(strata, () => true).eachUs < MOST
 }
 
 /**
@@ -420,11 +407,9 @@ function isSameWork({ categories, steps }: Compared, { cause, draft }: Pair): bo
   const all = excessIn(strata, () => true)
   const alike = [true, false]
     .map((is) => excessIn(strata, (request) => does.has(request) === is))
-    .filter(
-      ({ before, after }) => before >= MIN_ALIKE * all.before && after >= MIN_ALIKE * all.after,
-    )
+    .filter(({ before, after }) => before >= NOTABLE * all.before && after >= NOTABLE * all.after)
   const eachUs = sum(alike, ({ us }) => us) / sum(alike, ({ after }) => after) || 0
-  return eachUs / all.eachUs < MAX_WITHOUT
+  return eachUs / all.eachUs < MOST
 }
 
 /** Returns the times of all operations of a draft's steps; its steps name but the first of these. */

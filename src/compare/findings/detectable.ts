@@ -13,6 +13,7 @@ import { rootTypes } from '../steps/root-types.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { strataOfStep } from '../steps/step-times.ts'
+import { LEVEL, MOST, POWER } from '../thresholds.ts'
 import { placeTitle } from './names.ts'
 
 /** A type of request, and how much longer all of them must take to become a finding. */
@@ -31,11 +32,6 @@ export interface Detectable {
   /** The same for their longest step, if much smaller; else `null`. */
   readonly step: { readonly name: string; readonly shiftUs: number } | null
 }
-
-const POWER = 0.8
-
-/** The limit of one step is mentioned if it is below that of whole requests by this factor. */
-const MUCH_SMALLER = 0.5
 
 /** Categories, structures and edges are tested apart, and any of them makes a finding. */
 const KINDS_OF_EVIDENCE = 3
@@ -98,7 +94,7 @@ export function detectableShifts(
       medianUs: quantile(usual.values, 0.5, usual.weights),
       testable,
       shiftUs,
-      step: ofStep !== null && ofStep.shiftUs < MUCH_SMALLER * shiftUs ? ofStep : null,
+      step: ofStep !== null && ofStep.shiftUs < MOST * shiftUs ? ofStep : null,
     }
   })
   return found.sort((a, b) => b.before + b.after - (a.before + a.after))
@@ -170,18 +166,13 @@ function heldByType(
   return held
 }
 
-/** Limits for naming a step that did not change: p alone would be significant, and q is below one half. */
-export const ALONE = 0.05
-export const AS_LIKELY = 0.5
-
 /**
  * Returns the step closest to a change where none changed; `null` where none is close. Waits of messages
  * are excluded: they span two clocks, whose corrections vary by chance in a way that p does not cover.
  */
 export function nearestStep({ steps }: Pick<StepChanges, 'steps'>): StepChange | null {
   const near = steps.filter(
-    ({ kind, part, p, q }) =>
-      kind !== 'request' && part !== 'message' && p < ALONE && q < AS_LIKELY,
+    ({ kind, part, p, q }) => kind !== 'request' && part !== 'message' && p < LEVEL && q < MOST,
   )
   return near.sort((a, b) => a.q - b.q || a.p - b.p)[0] ?? null
 }

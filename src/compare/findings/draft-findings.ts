@@ -11,13 +11,14 @@ import { togetherAlike } from '../segments/find-segments.ts'
 import { RequestColumns } from '../segments/request-columns.ts'
 import type { Segments } from '../segments/segments.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
+import { MIN_KNOWN } from '../thresholds.ts'
 import { callFindings } from './call-findings.ts'
 import { byContribution, nestConsequences } from './consequences.ts'
 import { edgeFindings } from './edge-findings.ts'
 import { errorFindings } from './error-findings.ts'
 import { type Draft, observedChange, weighed } from './finding.ts'
 import { draftsInTime } from './finding-onsets.ts'
-import { MIN_USUAL } from './form-prices.ts'
+
 import { loadFindings } from './load-findings.ts'
 import { logFindings, withLogs, withServiceLogs } from './log-findings.ts'
 import { Prices } from './prices.ts'
@@ -132,7 +133,7 @@ function withoutDelays(
     const { contributionUs, moves } = draft
     const toldUs = sum(moves, ({ from, to, requests }) => {
       // The usual form is that of after if enough requests have it: delayed, too.
-      const isUsual = categories.count(from, AFTER) >= MIN_USUAL
+      const isUsual = categories.count(from, AFTER) >= MIN_KNOWN
       return requests * (at(delayUs, to) - (isUsual ? at(delayUs, from) : 0))
     })
     const part = Math.min(1, Math.max(0, toldUs / contributionUs || 0))

@@ -1,4 +1,5 @@
 // Runs once a span of a request: the loops index with `!`.
+
 import { greatest, group, least, mean, median, variance } from 'd3-array'
 import { spanTimes } from '../../calls/span-times.ts'
 import { allVisits, type ShapeVisits } from '../../calls/visits.ts'
@@ -11,14 +12,13 @@ import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import { countByPeriod, type ErrorChange, errorChangeOf, tallied } from '../steps/compare-errors.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
+import { FAILED_WEIGHT, LEVEL, MIN_SEEN, MOST, NEARLY_ALL, NOTABLE, SMALL } from '../thresholds.ts'
 import { findingCall } from './call-findings.ts'
-import { ALONE, AS_LIKELY } from './detectable.ts'
+
 import { type Deadline, type Draft, NO_EVIDENCE, rateSize } from './finding.ts'
 import { categoriesOf, placeTitle } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
 
-/** Weight of a failed request, in requests that take twice as long as usual. */
-const FAILED_WEIGHT = 10
 /** Weight of a failing call whose request succeeds nevertheless. */
 const MADE_GOOD_WEIGHT = 0.1
 
@@ -106,7 +106,7 @@ export function failuresThen(
 /** Returns the failures closest to an increase that may be chance; `null` where nothing came near. */
 export function nearestFailure({ errors }: Pick<StepChanges, 'errors'>): ErrorChange | null {
   const near = errors.filter(
-    (one) => one.p < ALONE && one.q < AS_LIKELY && one.difference > 0 && moreFailed(one) > 0,
+    (one) => one.p < LEVEL && one.q < MOST && one.difference > 0 && moreFailed(one) > 0,
   )
   return least(near, ({ q }) => q) ?? null
 }
@@ -212,9 +212,6 @@ export function longerThanUsual(
   return { calls, errorUs }
 }
 
-/** Largest share of other calls that may take longer than failed ones, if those failed for their time. */
-const MAX_LONGER = 0.05
-
 /**
  * How long calls before took that took longer than those that fail, on average, in µs: calls that are given up for
  * their time would have been such. `null` if others take as long, or before hardly any did.
@@ -224,7 +221,7 @@ function slowerBefore({ failed, usual, beforeUs }: FailingSite): number | null {
   const slower = beforeUs.filter((us) => us > limitUs)
   const share = failed.length / (failed.length + usual.length)
   const isForTime =
-    usual.filter(({ us }) => us > limitUs).length <= MAX_LONGER * usual.length &&
+    usual.filter(({ us }) => us > limitUs).length <= SMALL * usual.length &&
     slower.length >= (share / 2) * beforeUs.length
   return isForTime ? mean(slower)! : null
 }
@@ -261,21 +258,12 @@ export function failuresOf(
   })
 }
 
-/** Fewest abandoned calls that show a deadline. */
-const MIN_CALLS = 5
-/** Calls that one deadline ends take times that differ by no more than this share, but for a tenth at either end. */
-const MAX_SPREAD = 0.05
-/** Requests are given up in the same call from this share on. */
-const NEARLY_ALL = 0.9
-/** Deadlines that differ by less than this share are the same. */
-const MIN_OTHER = 0.1
-
 /**
  * Finds the call that requests of after give up, all of them at one time: another than before, or one
  * that calls before took longer than. `null` for none.
  */
 export function deadlineOf(flows: FlowSet, requests: readonly number[]): Deadline | null {
-  if (flows.outcomes === undefined || requests.length < MIN_CALLS) return null
+  if (flows.outcomes === undefined || requests.length < MIN_SEEN) return null
   const given = requests.flatMap((request) => timesOf(flows, request).filter(isGivenUp))
   const [name = '', own = []] =
     greatest(
@@ -291,8 +279,8 @@ export function deadlineOf(flows: FlowSet, requests: readonly number[]): Deadlin
   const longer = before.filter((call) => call.us > us)
   const isOther =
     beforeUs === null
-      ? longer.filter((call) => call.us > (1 + MAX_SPREAD) * us).length >= MIN_CALLS
-      : Math.abs(us / beforeUs - 1) >= MIN_OTHER
+      ? longer.filter((call) => call.us > (1 + SMALL) * us).length >= MIN_SEEN
+      : Math.abs(us / beforeUs - 1) >= NOTABLE
   return isOther ? { name, services, us, beforeUs, longer: longer.length / before.length } : null
 }
 
@@ -310,10 +298,10 @@ function isGivenUp(call: CallTime): boolean {
 /** Returns the one time that calls take until they are given up; `null` where they are few, or end at any time. */
 function deadlineIn(calls: readonly CallTime[]): number | null {
   const sorted = Float64Array.from(calls, ({ us }) => us).sort()
-  if (sorted.length < MIN_CALLS) return null
+  if (sorted.length < MIN_SEEN) return null
   const middle = quantile(sorted, 0.5)
   const spread = quantile(sorted, 0.9) - quantile(sorted, 0.1)
-  return spread <= MAX_SPREAD * middle ? middle : null
+  return spread <= SMALL * middle ? middle : null
 }
 
 /** Returns the durations of a request's spans, or of those with a name. */

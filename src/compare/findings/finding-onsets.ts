@@ -1,4 +1,5 @@
 // Runs once a value of a request: the loops index with `!`.
+
 import { greatest, group, max, range, sum } from 'd3-array'
 import { SEVERAL } from '../../calls/visits.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -27,15 +28,12 @@ import {
 } from '../steps/step-changes.ts'
 import { partOfStratum, type StepStratum } from '../steps/step-strata.ts'
 import { isOfOneStep, type StepTimes, stepKey, strataOfStep } from '../steps/step-times.ts'
+import { LEVEL, NOTHING, PART, SMALL } from '../thresholds.ts'
 import { type Failure, failuresOf, failuresThen } from './error-findings.ts'
 import type { Compared, Draft, FindingCall, FindingStep, InTime, StepsEvidence } from './finding.ts'
 import { isConfined, segmentDraft } from './segment-findings.ts'
 import { changeOfSteps } from './step-findings.ts'
 
-/** A gap between the periods of up to this share of the shorter one is none. */
-const MAX_GAP = 0.05
-/** Chance of any false onset, of all findings that have one. */
-const LEVEL = 0.05
 const TAILS = [0.9, 0.99]
 
 /** A value of one request that a finding is about; compared within its stratum only. */
@@ -104,9 +102,6 @@ function beginningOf(inside: ReadonlySet<number>, values: readonly Value[], flow
   return { p, began: { timeUs, lowUs, highUs: timeUs, fromStart: false } }
 }
 
-/** Sums of weights that are less apart than this share are the same. */
-const ROUNDING = 1e-9
-
 /**
  * Returns the scores of each period in the order of time. If weights differ, returns means over neighbors instead, of
  * as many requests as stand for the mean weight: as many values as the requests are worth, of equally many requests
@@ -127,7 +122,7 @@ function timedScores(flows: FlowSet, scores: readonly Score[]): [before: Timed[]
       sumOfScores += counted * mean
       sumOfAmounts += counted * amount
       count += counted
-      if (count < each * (1 - ROUNDING)) continue
+      if (count < each * (1 - NOTHING)) continue
       series.push({ timeUs: startUs, value: sumOfScores / count, amount: sumOfAmounts / count })
       sumOfScores = 0
       sumOfAmounts = 0
@@ -145,7 +140,7 @@ function clockOf(flows: FlowSet) {
   const isJoined =
     overlap?.kind === 'apart' &&
     (after[0] ?? 0) > (before[0] ?? 0) &&
-    gapUs <= MAX_GAP * Math.min(lengthUs(before), lengthUs(after))
+    gapUs <= SMALL * Math.min(lengthUs(before), lengthUs(after))
   return { isTimeOfDay: overlap !== null, isJoined }
 }
 
@@ -326,9 +321,6 @@ function contrast(flows: FlowSet, requests: readonly number[], scores: Float64Ar
   return difference === 0 ? 0 : difference / error
 }
 
-/** A start, or an end, is known well if its interval is at most this share of the time between them. */
-const MAX_UNSURE = 0.25
-
 type IsThen = (request: number) => boolean
 
 /**
@@ -379,7 +371,7 @@ export function spansOf(flows: FlowSet, began: Onset | null): IsThen[] {
     flows.period[request] === AFTER ? flows.arrivalUs(request) : Number.NEGATIVE_INFINITY
   const lastUs = Math.min(until.timeUs, max(flows.period.keys(), arrivedUs) as number)
   const unsureUs = [fromStart ? 0 : highUs - lowUs, until.highUs - until.lowUs || 0]
-  if (Math.max(...unsureUs) > MAX_UNSURE * (lastUs - timeUs)) return []
+  if (Math.max(...unsureUs) > PART * (lastUs - timeUs)) return []
   return [
     [timeUs, until.timeUs] as const,
     [lowUs, until.highUs] as const,

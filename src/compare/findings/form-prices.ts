@@ -6,10 +6,8 @@ import { moments } from '../../stats/moments.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { cappedTimes, longestTime } from '../edges/edge-times.ts'
 import { rootTypes } from '../steps/root-types.ts'
+import { MIN_KNOWN } from '../thresholds.ts'
 import type { Forms, FormsOfType, RequestCounts } from './finding.ts'
-
-/** Fewest requests after that show the time of the usual form. */
-export const MIN_USUAL = 10
 
 export function movedRequests({ counts: [before, after] }: Forms): number {
   return Math.round(after[0] - (before[0] / Math.max(1, before[1])) * after[1])
@@ -55,7 +53,7 @@ export function formsOf(
     // A request that ends early may have been of any type before.
     const usual = unknown.has(type) ? ofAll : own
     // As in the thesis: the time of the other form after, or before if hardly any request has it.
-    const period = (usual[AFTER]?.length ?? 0) >= MIN_USUAL ? AFTER : BEFORE
+    const period = (usual[AFTER]?.length ?? 0) >= MIN_KNOWN ? AFTER : BEFORE
     return { now: now[AFTER] ?? [], usual: usual[period] ?? [], period }
   })
   return {

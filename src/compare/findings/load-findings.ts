@@ -1,4 +1,5 @@
 // Runs once a request: the loops index with `!`.
+
 import { bisectRight, mean, sum } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { isotonicRegression } from '../../stats/isotonic-regression.ts'
@@ -10,6 +11,18 @@ import { type PauseChange, type RateChange, rowsByStart } from '../steps/arrival
 import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import {
+  APART,
+  FOLDS,
+  MIN_KNOWN,
+  MIN_PAUSE,
+  MIN_TAIL,
+  MOST,
+  NOTABLE,
+  RESAMPLES,
+  SIDE_LEVEL,
+  SMALL,
+} from '../thresholds.ts'
+import {
   type Draft,
   NO_EVIDENCE,
   NO_INTERVAL,
@@ -19,17 +32,10 @@ import {
 } from './finding.ts'
 import { byRequestsAfter } from './names.ts'
 
-const MIN_RATIO = 1.25
 /** Smallest share of the change that a load explains to be reported, unless that cannot be known. */
 const MIN_EXPLAINED = 0.2
 /** Share of the change from which another finding comes before a load that few requests, or moments, show. */
 const MOST_EXPLAINED = 2 / 3
-/** Smallest relevant change of the share of a period that is paused. */
-const MIN_PAUSED = 0.1
-/** Shortest pause, in response times: shorter ones come and go with these. */
-const MIN_PAUSE_TIMES = 10
-/** Share of `alpha` for pauses: they add no time to requests, so they must be surer than what does. */
-const PAUSES_LEVEL = 0.1
 
 /** Drafts findings about clients: another rate with times that moved as expected from it, or pauses. */
 export function loadFindings(
@@ -47,13 +53,13 @@ export function loadFindings(
     if (draft !== null) return [weighed(draft, edges.categories)]
   }
   // At another rate, times between requests differ in more than their scale.
-  return pauses !== null && pausesQ < PAUSES_LEVEL * options.alpha && isAlike(rate?.ratio ?? 1)
+  return pauses !== null && pausesQ < SIDE_LEVEL * options.alpha && isAlike(rate?.ratio ?? 1)
     ? pauseFindings(pauses, { q: pausesQ, flows, edges })
     : []
 }
 
 function isAlike(ratio: number): boolean {
-  return ratio < MIN_RATIO && ratio > 1 / MIN_RATIO
+  return ratio < APART && ratio > 1 / APART
 }
 
 function rateFinding(
@@ -113,7 +119,7 @@ function pauseFindings(
   const shares = [BEFORE, AFTER].map((period) => (pauses[period] * typicalUs) / durations[period])
   const difference = (shares[AFTER] as number) - (shares[BEFORE] as number)
   const usualUs = quantile(flows.responseTimeUs.toSorted(), 0.5)
-  if (Math.abs(difference) < MIN_PAUSED || typicalUs < MIN_PAUSE_TIMES * usualUs) return []
+  if (Math.abs(difference) < NOTABLE || typicalUs < MIN_PAUSE * usualUs) return []
   const isMore = difference > 0
   return [
     {
@@ -146,18 +152,6 @@ function draftOf({ categories }: EdgeChanges, direction: Draft['direction']) {
 
 /** Number of windows, with equally many requests, that each period is divided into. */
 const WINDOWS = 60
-/** Fewest requests of a window that show its rate. */
-const MIN_PER_WINDOW = 10
-/** Fewest windows that show a dependence on the rate. */
-const MIN_WINDOWS = 20
-/** The rate must predict windows that it was not learned from better than the mean, by this share. */
-const MIN_GAIN = 0.05
-const FOLDS = 5
-const RESAMPLES = 200
-/** This share of the windows after must have rates that occurred before. */
-const MIN_WITHIN = 0.5
-/** Rates beyond those of all but this share of the windows before came for moments alone. */
-const MOMENTS = 0.05
 
 /** Response times expected after at the rate of arrivals, as learned from before. */
 export interface ExpectedAtLoad {
@@ -183,15 +177,15 @@ interface Window {
  */
 export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
   const [before, after] = [loadWindows(flows, BEFORE), loadWindows(flows, AFTER)]
-  if (Math.min(before.length, after.length) < MIN_WINDOWS) return untold('few')
+  if (Math.min(before.length, after.length) < MIN_TAIL) return untold('few')
   const rates = before.map(({ rate }) => rate).sort((a, b) => a - b)
   const isSeen = (but: number) => {
     const [low, high] = [quantile(rates, but), quantile(rates, 1 - but)]
     const within = after.filter(({ rate }) => rate >= low && rate <= high)
-    return within.length >= MIN_WITHIN * after.length
+    return within.length >= MOST * after.length
   }
   if (!isSeen(0)) return untold('unseen')
-  if (gainOf(before) < MIN_GAIN) return untold('independent')
+  if (gainOf(before) < SMALL) return untold('independent')
   const usualUs = usualOfAllTypesUs(flows)
   const expected = (learned: readonly Window[]) => {
     const predict = predictor(learned)
@@ -203,7 +197,7 @@ export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
   ).sort()
   return {
     verdict: 'known',
-    isOfMoments: !isSeen(MOMENTS),
+    isOfMoments: !isSeen(SMALL),
     contributionUs: expected(before),
     interval: [quantile(resampled, 0.025), quantile(resampled, 0.975)],
   }
@@ -216,7 +210,7 @@ function untold(verdict: ExpectedAtLoad['verdict']): ExpectedAtLoad {
 /** Returns the rate, and how long requests took, in stretches of time with as many requests each. */
 export function loadWindows(flows: FlowSet, period: Period): Window[] {
   const { startUs } = flows
-  const size = Math.max(MIN_PER_WINDOW, Math.floor(flows.wholes(period) / WINDOWS))
+  const size = Math.max(MIN_KNOWN, Math.floor(flows.wholes(period) / WINDOWS))
   const usual = usualOfTypes(flows)
   const timeOf = cappedTimes(flows, period)
   return rowsByStart(flows, period).flatMap((all) => {

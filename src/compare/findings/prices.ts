@@ -1,4 +1,5 @@
 // Runs once a call of a request: the loops index with `!`.
+
 import { bisectLeft, deviation, group, mean, range, rollup, sum } from 'd3-array'
 import { firstOfEach, MadeCalls } from '../../calls/made-calls.ts'
 import { type Changed, Replay } from '../../calls/replay.ts'
@@ -18,7 +19,6 @@ import type { Operation } from '../../flows/node-labels.ts'
 import { NS, spanTree } from '../../flows/span-tree.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { randomSource } from '../../stats/random.ts'
-import { SLOWEST } from '../edges/edge-times.ts'
 import { thereOf } from '../places/places.ts'
 import type { RequestColumns } from '../segments/request-columns.ts'
 import type { Segment } from '../segments/segments.ts'
@@ -28,10 +28,11 @@ import { type RootTypes, rootTypes } from '../steps/root-types.ts'
 import { changedStrata, changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { makesCalls, type Step, strataOfStep } from '../steps/step-times.ts'
+import { MIN_KNOWN, SLOWEST } from '../thresholds.ts'
 import { type Group, strataOfDraft } from './consequences.ts'
 import { failingSites, longerThanUsual } from './error-findings.ts'
 import { type Draft, type FindingCall, type FindingStep, isStructural } from './finding.ts'
-import { MIN_USUAL, priceOf } from './form-prices.ts'
+import { priceOf } from './form-prices.ts'
 import { isConfined } from './segment-findings.ts'
 import { endOf, strataOfPlace } from './shared-changes.ts'
 
@@ -354,7 +355,7 @@ export class Prices {
     for (const own of group(rows, ({ type }) => type).values()) {
       const before = own.filter(({ request }) => this.#flows.period[request] === BEFORE)
       const after = own.filter(({ request }) => this.#flows.period[request] === AFTER)
-      const then = before.length >= MIN_USUAL ? before : all
+      const then = before.length >= MIN_KNOWN ? before : all
       if (then.length === 0 || after.length === 0) continue
       const usual = then.map(({ calls }) => calls).sort((a, b) => a - b)
       // Among requests with equally many calls, draws evenly which would have made another number.

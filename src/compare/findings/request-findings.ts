@@ -1,4 +1,5 @@
 // Runs once a request: the loops index with `!`.
+
 import { sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { printable } from '../../core/words.ts'
@@ -22,6 +23,7 @@ import { slowSample } from '../steps/slow-sample.ts'
 import { changedStrata, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
+import { LARGE, LEVEL, MIN_MEANS, MOST } from '../thresholds.ts'
 import { deadlineOf } from './error-findings.ts'
 import { type Draft, NO_EVIDENCE, type RestOfRequests } from './finding.ts'
 import { byRequestsAfter, categoriesOf, requestsOf, surest } from './names.ts'
@@ -83,11 +85,6 @@ function medians(categories: Categories, category: number) {
   const beforeUs = median(BEFORE)
   return { beforeUs, shiftUs: median(AFTER) - beforeUs }
 }
-
-/** Findings account for requests that changed when they add up to this share of it. */
-const MIN_ACCOUNTED = 0.8
-/** Segments of requests are less sure than their steps: others account for one from this share of it on. */
-const MIN_ACCOUNTED_SEGMENT = 0.5
 
 interface Told {
   readonly drafts: readonly Draft[]
@@ -153,10 +150,7 @@ function segmentLeft(draft: Draft, steps: StepChanges, { drafts, prices }: Told)
   const requests = requestsAfter(draft.segment as Segment, flows)
   const [low, high] = draft.eachInterval.map((us) => us - changeUs / count) as [number, number]
   const errorUs = ((high - low) / 2 / normalQuantile(0.975)) * count
-  const left = leftIn(
-    { changeUs, errorUs, requests },
-    { drafts, prices, accounted: MIN_ACCOUNTED_SEGMENT },
-  )
+  const left = leftIn({ changeUs, errorUs, requests }, { drafts, prices, accounted: MOST })
   if (left === null || left.us * changeUs < 0) return []
   const eachUs = left.us / count
   const eachInterval = [eachUs + low, eachUs + high] as const
@@ -200,7 +194,7 @@ function rootsLeft(changes: StepChanges, { drafts, edges, prices }: Told): Draft
     const each = concerned[AFTER] / after.length
     const left = leftIn(
       { requests: all, changeUs: step.observedUs * each, errorUs: step.observedError * each },
-      { drafts, prices, accounted: MIN_ACCOUNTED },
+      { drafts, prices, accounted: LARGE },
     )
     if (left === null || left.us * shiftUs < 0) return []
     const operation = changedOnes[0] ?? operations[0]
@@ -265,13 +259,6 @@ export interface WholeShift {
   /** Whether the ranks of a small sample moved, too, as surely and in the same direction. */
   readonly isRanked: boolean
 }
-
-/**
- * Smallest number of requests in a period for intervals of means; with fewer, they are too narrow, because rare slow
- * requests are missing.
- */
-const FEW = 200
-const LEVEL = 0.05
 
 type Shifts = readonly [mean: WholeShift, median: WholeShift]
 
@@ -367,7 +354,7 @@ function shiftOf(of: Weighed, measure: WholeShift['measure']): WholeShift {
     afterUs: beforeUs + estimate,
     shiftUs: estimate,
     interval: [estimate - wider * (estimate - low), estimate + wider * (high - estimate)],
-    isRanked: Math.min(...pair.worth) >= FEW || ranksMoved(pair, estimate),
+    isRanked: Math.min(...pair.worth) >= MIN_MEANS || ranksMoved(pair, estimate),
   }
 }
 

@@ -9,13 +9,11 @@ import { isSameCall } from '../steps/call-order.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
+import { LARGE, NEARLY_ALL } from '../thresholds.ts'
 import { failuresOf } from './error-findings.ts'
 import { type Compared, type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
 import { categoriesOf } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
-
-/** Share of the change from which a segment holds all of it. */
-export const ALL_OF_IT = 0.9
 
 /** Lays segments to the drafts that show them; those of none but whole requests become drafts of their own. */
 export function withSegments(
@@ -90,13 +88,13 @@ function isOfOperations(segment: Segment, { steps: [step] }: Draft, changes: Ste
   const all = new Set(requestsAfter(change, flows))
   const inside = requestsAfter(segment, flows)
   const shared = inside.filter((request) => all.has(request)).length
-  return shared >= NEARLY_ALL * Math.max(inside.length, all.size)
+  return shared >= ALL_REQUESTS * Math.max(inside.length, all.size)
 }
 
 /** Whether nearly all calls changed, in a segment that holds only most of it and out of it. */
 function isOfNearlyAll({ shareOfChange }: Segment, { probabilitySlower, direction }: Draft) {
   const changed = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
-  return changed >= ALL_OF_IT && shareOfChange < ALL_OF_IT
+  return changed >= NEARLY_ALL && shareOfChange < NEARLY_ALL
 }
 
 /** Whether a segment of failures only tells the requests that make the failing calls from others. */
@@ -105,14 +103,11 @@ function isOfAllCallers({ measure, requests }: Segment, draft: Draft, steps: Ste
   const calling = failuresOf(draft, steps)
   const inside = new Set(requests)
   const shared = calling.filter(({ request }) => inside.has(request)).length
-  return calling.length > 0 && shared >= NEARLY_ALL * calling.length
+  return calling.length > 0 && shared >= ALL_REQUESTS * calling.length
 }
 
-/** Smallest change of a replacing call, as a share of the change of the replaced one. */
-const MIN_INSTEAD = 0.8
-
 /** Requests are all of them from this share on. */
-export const NEARLY_ALL = 0.98
+export const ALL_REQUESTS = 0.98
 
 /** Returns a segment's own numbers if only its calls changed; if these are few, the change of one call. */
 function whereAlone(segment: Segment, draft: Draft, categories: Categories): Partial<Draft> {
@@ -137,7 +132,7 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
       eachInterval: [low as number, high as number],
     }
   }
-  if (concerned[AFTER] >= NEARLY_ALL * draft.requests && within === null) return {}
+  if (concerned[AFTER] >= ALL_REQUESTS * draft.requests && within === null) return {}
   const { share: _, ...ofAll } = step
   return {
     ...told,
@@ -155,7 +150,7 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
 
 /** Whether all that a finding tells changed in requests of its segment. */
 export function isConfined({ steps }: Draft, { inside, shareOfChange, measure }: Segment): boolean {
-  const isMost = shareOfChange >= ALL_OF_IT && inside.after > 0
+  const isMost = shareOfChange >= NEARLY_ALL && inside.after > 0
   return measure === 'time' && isMost && steps.length === 1
 }
 
@@ -211,7 +206,7 @@ function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
         call !== null &&
         isSameChoice(one, call) &&
         isSameCall(one.of, told.of) &&
-        !(moved(one) < MIN_INSTEAD * moved(told)),
+        !(moved(one) < LARGE * moved(told)),
     )
   }
   return (

@@ -1,4 +1,5 @@
 // Runs once a request of a service: the loops index with `!`.
+
 import { greatest, group, median, sum } from 'd3-array'
 import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { allVisits } from '../../calls/visits.ts'
@@ -10,11 +11,9 @@ import { logOf } from '../../stats/moderated-shifts.ts'
 import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { type Condition, condition, conditionsText } from '../../traces/selection/condition.ts'
 import type { Categories } from '../categories/categories.ts'
-import { SLOWEST } from '../edges/edge-times.ts'
 import {
   changesOfCalls,
   findPlaceChanges,
-  MIN_SHARE,
   type Place,
   type PlaceChange,
   type PlaceEnd,
@@ -24,7 +23,7 @@ import {
   thereOf,
   visitsOf,
 } from '../places/places.ts'
-import { FIRST_VALUE, MIN_REQUESTS } from '../segments/request-columns.ts'
+import { FIRST_VALUE } from '../segments/request-columns.ts'
 import { subjectOf } from '../segments/segment-words.ts'
 import type { Segment } from '../segments/segments.ts'
 import { countByPeriod, errorChangeOf } from '../steps/compare-errors.ts'
@@ -32,6 +31,18 @@ import { rootTypes } from '../steps/root-types.ts'
 import { changeOfStep, excessOf, type StepChanges } from '../steps/step-changes.ts'
 import { partOfStratum, type StepSample, type StepStratum } from '../steps/step-strata.ts'
 import { plainStep, type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
+import {
+  CLEAR,
+  LARGE,
+  MIN_ALIKE,
+  MIN_KNOWN,
+  MOST,
+  NEARLY_ALL,
+  PART,
+  SLOWEST,
+  SURE,
+  SURE_LEVEL,
+} from '../thresholds.ts'
 import {
   type Compared,
   type ConditionEvidence,
@@ -41,16 +52,9 @@ import {
   rateSize,
 } from './finding.ts'
 import { categoriesOf, surest } from './names.ts'
-import { ALL_OF_IT, NEARLY_ALL, requestsAfter } from './segment-findings.ts'
+import { ALL_REQUESTS, requestsAfter } from './segment-findings.ts'
 
-/** Smallest number of services with the same change that count as one change. */
-const MIN_SAME = 3
-/** Share of the services, and of the hosts, that must agree, of those whose factor is known. */
-const MIN_AGREEING = 0.8
-/** Largest standard error of a known factor, as a share of the common one, as logs. */
-const MAX_ERROR = 0.25
 /** Standard errors, or share of the common factor, as logs, within which factors agree. */
-const SURE = 3
 const MAX_APART = 1 / 3
 
 type Values = Pick<StepSample, 'values'>
@@ -81,7 +85,7 @@ export function withSameFactor(
   const centre = median(all, ({ log }) => log) ?? Number.NaN
   const agreeing = agreeingWith(centre, all)
   const names = new Set(agreeing.map(({ name }) => name))
-  if (names.size < Math.max(MIN_SAME, all.length / 2)) return drafts
+  if (names.size < Math.max(MIN_ALIKE, all.length / 2)) return drafts
   const ofAgreeing = [...own].filter(([service]) => names.has(service))
   const hosts = factorsOfHosts(flows, ofAgreeing)
   if (agreeingWith(centre, hosts).length === 0) return drafts
@@ -130,9 +134,9 @@ function factorOf(name: string, strata: Strata, designEffect = 1) {
 
 /** Returns the well-known factors that agree with the common one; none if they are too few. */
 function agreeingWith(centre: number, factors: readonly Factor[]): readonly Factor[] {
-  const known = factors.filter(({ error }) => error <= MAX_ERROR * Math.abs(centre))
+  const known = factors.filter(({ error }) => error <= PART * Math.abs(centre))
   const agreeing = known.filter((one) => Math.abs(one.log - centre) <= apartAt(centre, one))
-  return agreeing.length >= MIN_AGREEING * known.length ? agreeing : []
+  return agreeing.length >= LARGE * known.length ? agreeing : []
 }
 
 function apartAt(centre: number, { error }: Factor): number {
@@ -273,7 +277,7 @@ function isOfSome({ kind, segment, steps, covers }: Draft, flows: FlowSet): bool
   const inside = countBy(requestsAfter(segment, flows), ofType)
   const all = countBy(flows.requestsOf(AFTER), ofType)
   const ofWholeTypes = sum(inside, ([type, count]) =>
-    count >= NEARLY_ALL * (all.get(type) ?? 0) ? count : 0,
+    count >= ALL_REQUESTS * (all.get(type) ?? 0) ? count : 0,
   )
   return ofWholeTypes < sum(inside.values()) / 2
 }
@@ -328,9 +332,6 @@ function failuresInPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
   return [head, ...failuresInPlaces(others, sources)]
 }
 
-/** Chance that some requests of a service are nearly all in a place that has no more of them than others. */
-const MAX_CHANCE = 1e-3
-
 /** Places of a service that nearly all of some requests after are in, by far not all that it has. */
 export function placesOfNearlyAll(
   service: string,
@@ -349,9 +350,9 @@ export function placesOfNearlyAll(
     const all = countBy(known, (one) => at(codes, one))
     return [...countBy(own, (one) => at(codes, one))].flatMap(([code, count]) => {
       const value = values[code]
-      const isAll = code >= FIRST_VALUE && count >= ALL_OF_IT * own.length
+      const isAll = code >= FIRST_VALUE && count >= NEARLY_ALL * own.length
       if (!isAll || value === undefined) return []
-      const [least] = proportionInterval(count, own.length, { level: 1 - MAX_CHANCE })
+      const [least] = proportionInterval(count, own.length, { level: 1 - SURE_LEVEL })
       return least > (all.get(code) ?? 0) / known.size ? [{ attribute, value }] : []
     })
   })
@@ -379,7 +380,7 @@ function taking(own: readonly Confined[]): Sized {
       times: {
         operation: name && others.length === 0 ? name : null,
         isCall: own.some(({ steps: [step] }) => step?.kind === 'call'),
-        isAll: own.every(({ segment }) => segment.shareOfChange >= ALL_OF_IT),
+        isAll: own.every(({ segment }) => segment.shareOfChange >= NEARLY_ALL),
         eachUs: own.map(({ segment }) => segment.inside.change),
       },
       failures: null,
@@ -437,7 +438,7 @@ function mostFail(own: readonly Draft[], place: PlaceName, sources: Sources): bo
   const still = counts.filter(
     ({ isOwn, failed, all }) => !isOwn && all > 0 && proportionInterval(failed, all)[1] < share / 2,
   )
-  return failing.size >= MIN_SHARE * (failing.size + still.length)
+  return failing.size >= MOST * (failing.size + still.length)
 }
 
 /** Total change of the calls of steps, in µs, with its standard error. */
@@ -451,9 +452,6 @@ interface Sources extends PlaceSources {
   readonly categories: Categories
 }
 
-/** Standard errors beyond which something changed. */
-const CLEAR = 2
-
 /**
  * Drafts a finding for each place where several services take another time. It is priced before findings of single
  * services, which then report what it leaves.
@@ -462,9 +460,6 @@ export function placeFindings(sources: Sources): Draft[] {
   const { options } = sources.steps
   return findPlaceChanges(sources, options.alpha).map((change) => placeDraft(change, sources))
 }
-
-/** A place covers a finding of which it leaves less than this share. */
-const MOST_LEFT = 0.5
 
 /**
  * Has each finding of a place cover those of single services that it leaves little of, or that are all
@@ -482,7 +477,7 @@ export function withCovered(drafts: readonly Draft[], sources: Sources): Draft[]
       )
       if (!isOfServices(draft) || draft.direction !== direction || !isOfPlace) return false
       const left = draft.contributionUs / (draft.estimateUs ?? draft.contributionUs)
-      return left < MOST_LEFT || places.some((one) => isAllThere(draft, one, sources))
+      return left < MOST || places.some((one) => isAllThere(draft, one, sources))
     })
     const allUs = contributionUs + sum(covered, (one) => one.contributionUs)
     return sign * allUs > 0 ? [{ ...place, covers: covered.map(({ key }) => key) }] : []
@@ -501,7 +496,7 @@ function isAllThere(draft: Draft, place: Place, sources: Sources): boolean {
   ) as [Change, Change]
   const sign = draft.direction === 'slower' ? 1 : -1
   const us = ({ us, errorUs }: Change) => (sign * us > CLEAR * errorUs ? sign * us : 0)
-  return us(inside) > 0 && us(inside) >= ALL_OF_IT * (us(inside) + us(outside))
+  return us(inside) > 0 && us(inside) >= NEARLY_ALL * (us(inside) + us(outside))
 }
 
 /** Returns the change of the calls of steps in a place, or elsewhere. */
@@ -517,7 +512,7 @@ function changeOf(
     const strata = strataOfPlace(sources.steps, one).map((stratum) => {
       const part = partOfStratum(stratum, (request) => isThere(request) === isInside)
       // Work of that kind may be new there.
-      const isKnown = part.before.values.length >= MIN_REQUESTS
+      const isKnown = part.before.values.length >= MIN_KNOWN
       return isKnown ? part : { ...part, before: stratum.before }
     })
     const compared = strata.filter(({ before }) => before.values.length > 0)

@@ -6,16 +6,15 @@ import { rootTypes } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { stepKey, strataOfStep } from '../steps/step-times.ts'
+import { MAX_FOLLOWED } from '../thresholds.ts'
 import type { Draft } from './finding.ts'
-
-const MAX_EXAMPLES = 3
 
 /** Returns the first requests of each period among some, to look at. */
 export function firstExemplars(flows: FlowSet, requests: readonly number[]) {
   const [before, after] = ([BEFORE, AFTER] as const).map((period) =>
     flows
       .within(period, requests)
-      .slice(0, MAX_EXAMPLES)
+      .slice(0, MAX_FOLLOWED)
       .map((request) => flows.ids[request] as string),
   ) as [string[], string[]]
   return { before, after }
@@ -103,7 +102,7 @@ function nearestMedian(times: readonly RequestTime[]): number[] {
   const nearest = times.toSorted(
     (a, b) => Math.abs(a.us - median) - Math.abs(b.us - median) || a.request - b.request,
   )
-  return [...new Set(nearest.map(({ request }) => request))].slice(0, MAX_EXAMPLES)
+  return [...new Set(nearest.map(({ request }) => request))].slice(0, MAX_FOLLOWED)
 }
 
 /** Returns typical requests of the first category of a draft, or of its first move. */

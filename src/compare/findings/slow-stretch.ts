@@ -1,4 +1,5 @@
 // Runs once a request: the loops index with `!`.
+
 import { greatest, group, least, max, median, rollup, sort, sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { printable } from '../../core/words.ts'
@@ -19,6 +20,17 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepSample, StepStratum } from '../steps/step-strata.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
+import {
+  ALL,
+  HARDLY_ANY,
+  MAX_FOLLOWED,
+  MIN_KNOWN,
+  MIN_SEEN,
+  MIN_SPREAD,
+  SMALL,
+  SURE_LEVEL,
+  TWICE,
+} from '../thresholds.ts'
 import type { FindingSources } from './draft-findings.ts'
 import { deadlineOf } from './error-findings.ts'
 import type { Deadline, Draft } from './finding.ts'
@@ -85,7 +97,7 @@ export function findSlowStretch(
   drafts: readonly Draft[],
 ): SlowStretch | null {
   const { ids } = flows
-  const [overLimit, overLower, excess] = [SLOW, SLOW_BEFORE, 0.5].map((share) =>
+  const [overLimit, overLower, excess] = [HARDLY_ANY, ALL, 0.5].map((share) =>
     overUsual(flows, (own) => quantile(own, share)),
   ) as [OverUsual, OverUsual, OverUsual]
   const runs = rowsByStart(flows, BEFORE)
@@ -112,13 +124,6 @@ export function findSlowStretch(
   }
 }
 
-/** Fewest and most far slower requests that are reported: fewer are usual for heavy tails, more are no longer few. */
-const MIN_FAR = 5
-const MAX_FAR = 50
-/** Few requests are reported where they add as much to all response times of their kind, few calls to all. */
-const MIN_ADDED = 0.05
-const BURSTS_LEVEL = 0.001
-
 function findFewSlow(
   sources: PlaceSources,
   drafts: readonly Draft[],
@@ -133,17 +138,17 @@ function findFewSlow(
   const typesOf = (some: Iterable<number>) => new Set(Array.from(some, (one) => typeOf[one]!))
   const leastOf = ({ of, heldUs }: Far) =>
     of === 'calls'
-      ? MIN_ADDED * allUs
+      ? SMALL * allUs
       : Math.max(
           options.minimumShare * allUs,
-          MIN_ADDED * sum(typesOf(heldUs.keys()), (type) => ofTypes.get(type)!),
+          SMALL * sum(typesOf(heldUs.keys()), (type) => ofTypes.get(type)!),
         )
   const mostOf = (some: readonly Far[]) =>
     greatest(
       some.filter(
         (one) =>
-          one.heldUs.size >= MIN_FAR &&
-          one.heldUs.size <= MAX_FAR &&
+          one.heldUs.size >= MIN_SEEN &&
+          one.heldUs.size <= MIN_SPREAD &&
           sum(one.heldUs.values()) >= leastOf(one) &&
           !drafts.some((draft) => isTold(draft, one.place)),
       ),
@@ -152,7 +157,7 @@ function findFewSlow(
   const most =
     mostOf(farRequests({ flows, times, errors }, after)) ??
     (stretch === null
-      ? mostOf(farCalls({ flows, times }, (MIN_ADDED * allUs) / MAX_FAR))
+      ? mostOf(farCalls({ flows, times }, (SMALL * allUs) / MIN_SPREAD))
       : undefined)
   if (most === undefined) return null
   const { of, name, heldUs, place } = most
@@ -173,7 +178,7 @@ function findFewSlow(
     condition: place && conditionOf(place, requests, sources),
     deadline,
     failing: most.failing ?? null,
-    bursts: bursts !== null && bursts.p < BURSTS_LEVEL ? bursts : null,
+    bursts: bursts !== null && bursts.p < SURE_LEVEL ? bursts : null,
     typicalUs: median(heldUs.values())!,
     excessUs: sum(heldUs.values()),
     examples: slowest(requests, excess).map((one) => flows.ids[one]!),
@@ -203,10 +208,10 @@ function farRequests(
   { flows, times, errors }: Times & Pick<StepChanges, 'errors'>,
   after: Uint32Array,
 ): Far[] {
-  const overAll = overUsual(flows, (own) => FAR * own.at(-1)!, max)
+  const overAll = overUsual(flows, (own) => TWICE * own.at(-1)!, max)
   const excess = overUsual(flows, (own) => quantile(own, 0.5), max)
   const far = Array.from(after).filter((request) => overAll(request) > 0)
-  if (far.length > MAX_FAR) return []
+  if (far.length > MIN_SPREAD) return []
   const placeOf = (some: readonly number[]) => commonStep(times, new Set(some), sum(some, excess))
   // Times of calls that fail are not compared, nor those of their callers.
   const failing = greatest(errors, (one) => sum(far, (request) => Number(one.failing.has(request))))
@@ -250,8 +255,8 @@ function farCalls({ flows, times }: Times, leastUs: number): Far[] {
     const [before, after] = timesIn(strata)
     const waitedUs = new Map(after.map(({ request, us }) => [request, us]))
     const farOf = (then: readonly OwnTime[], now: readonly OwnTime[]) => {
-      if (then.length < MIN_BEFORE) return new Map<number, number>()
-      const most = FAR * max(then, ({ us }) => us)!
+      if (then.length < MIN_SPREAD) return new Map<number, number>()
+      const most = TWICE * max(then, ({ us }) => us)!
       const usualUs = median(then, ({ us }) => us)!
       // Counts only time that is waited for.
       const waited = now.map(({ request, us }) => ({
@@ -317,8 +322,8 @@ function timesOfSample({ recorded: { requests, criticalUs } }: StepSample): OwnT
 /** Requests after that take longer than a share of those before, and by how much beyond their median. */
 function longerThan(before: readonly OwnTime[], after: readonly OwnTime[]): Map<number, number> {
   const usual = Float64Array.from(before, ({ us }) => us).sort()
-  if (usual.length < MIN_BEFORE) return new Map()
-  const [middle, limit] = [quantile(usual, 0.5), quantile(usual, SLOW)]
+  if (usual.length < MIN_SPREAD) return new Map()
+  const [middle, limit] = [quantile(usual, 0.5), quantile(usual, HARDLY_ANY)]
   const longer = after.filter(({ us }) => us > limit)
   return new Map(longer.map(({ request, us }) => [request, us - middle]))
 }
@@ -337,7 +342,7 @@ function overUsual(
   const sorted = usualTimes(flows)
   const others = ofOthers(Array.from(sorted.values(), limitOf)) ?? NaN
   const limits = new Map<number, number>()
-  for (const [type, own] of sorted) if (own.length >= MIN_BEFORE) limits.set(type, limitOf(own))
+  for (const [type, own] of sorted) if (own.length >= MIN_SPREAD) limits.set(type, limitOf(own))
   return (request) => responseTimeUs[request]! - (limits.get(typeOf[request]!) ?? others)
 }
 
@@ -384,20 +389,8 @@ export interface SlowCounts {
   readonly requests: number
 }
 
-/** A slow request takes longer than this share of the requests of its type before; there must be this many of them. */
-export const SLOW = 0.999
-const MIN_BEFORE = 50
-/** Evidence against chance is this many times that of any stretch before, by requests beyond a lower share. */
-const MIN_EVIDENCE = 2
-const SLOW_BEFORE = 0.99
-const LEVEL = 0.001
 /** Shares of slow requests that a stretch may have; the smallest is required. */
 const RATES = [0.1, 0.2, 0.4, 0.8]
-/** Fewest slow requests in a row: fewer are usual if requests wait for each other. */
-const MIN_SLOW = 10
-const MAX_EXAMPLES = 3
-/** Factor over the slowest of its kind before from which a request is far slower. */
-export const FAR = 2
 
 /** Excess of a request over a limit. */
 type OverUsual = (request: number) => number
@@ -412,7 +405,7 @@ function stretchOf(series: readonly Uint32Array[], { overLimit, overLower }: Lim
   const [runs, after] = [series.slice(0, -1), series.at(-1)!]
   const { from, to, p } = densest(after, overLimit)
   const usual = Math.min(...runs.map((run) => densest(run, overLower).p))
-  if (!(p < LEVEL && p < usual ** MIN_EVIDENCE)) return null
+  if (!(p < SURE_LEVEL && p < usual ** TWICE)) return null
   const slowOf = (rows: Uint32Array) => rows.filter((row) => overLimit(row) > 0)
   const count = (...parts: readonly Uint32Array[]) => ({
     slow: sum(parts, (rows) => slowOf(rows).length),
@@ -438,7 +431,7 @@ function densest(rows: Uint32Array, overLimit: (request: number) => number) {
     const scores = [Math.log((1 - rate) / (1 - slow / all)), Math.log((rate * all) / slow)] as const
     const { from, to } = heaviest(isSlow, scores)
     const own = sum(isSlow.subarray(from, to))
-    if (own < Math.max(MIN_SLOW, RATES[0]! * (to - from))) return none
+    if (own < Math.max(MIN_KNOWN, RATES[0]! * (to - from))) return none
     // A stretch begins with a slow request by construction, so the test leaves it out.
     const { pMore } = fisherExact(slow - own, all - (to - from), own - 1, to - from - 1)
     return { from, to, p: Math.min(1, pMore * stretches) }
@@ -459,5 +452,5 @@ function heaviest(isSlow: Uint8Array, scores: readonly [usual: number, slow: num
 }
 
 function slowest(requests: Iterable<number>, excess: OverUsual): number[] {
-  return sort(requests, (one) => -excess(one)).slice(0, MAX_EXAMPLES)
+  return sort(requests, (one) => -excess(one)).slice(0, MAX_FOLLOWED)
 }

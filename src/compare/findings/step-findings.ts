@@ -12,6 +12,7 @@ import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { plainStep, type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
+import { FAR, MOST } from '../thresholds.ts'
 import {
   type Draft,
   type FindingStep,
@@ -105,13 +106,10 @@ function groupSteps(steps: readonly StepChange[], direction: Direction): StepsEv
   }))
 }
 
-/** Times that differ by no more than this factor are written as one. */
-const ALIKE = 1.5
-
 /** Whether times are much the same, all longer or all shorter. */
 export function areAlike(us: readonly number[]): boolean {
   const [low, high] = extent(us) as [number, number]
-  return low * high > 0 && high / low <= ALIKE && low / high <= ALIKE
+  return low * high > 0 && high / low <= FAR && low / high <= FAR
 }
 
 function partKey({ kind, caller, service, part }: StepChange): string {
@@ -228,9 +226,6 @@ interface Grouping<T, S> {
   readonly alone: S
 }
 
-/** A group of several must have changed in at least this share of its calls. */
-const MIN_SHARE_OF_CALLS = 0.5
-
 /**
  * Groups changes repeatedly by the scope that explains the most. A scope's score is the contribution of its changes
  * times the share of its calls that changed, which is small for callers of one common callee; or the contribution of
@@ -274,7 +269,7 @@ function bestCandidate<T extends { readonly contributionUs: number }, S>(
     const share = calls === 0 ? 0 : new Set(changed.map(callOf)).size / calls
     const alike = changed.filter((one) => largest === one || isAlike?.(one, largest as T, scope))
     const found = [
-      { share: share < MIN_SHARE_OF_CALLS ? 0 : share, members: changed },
+      { share: share < MOST ? 0 : share, members: changed },
       { share: 1, members: alike },
     ]
     for (const { share, members } of found) {
@@ -294,8 +289,6 @@ export interface Place extends Pick<Step, 'kind' | 'service' | 'caller'> {
   /** Total time the requests took longer there. */
   readonly heldUs: number
 }
-
-const MIN_HELD = 0.5
 
 /**
  * Returns the step that holds most of the excess time of these requests (`excessUs` in all), on critical paths and
@@ -321,10 +314,10 @@ export function commonStep(
     },
   )
   const most = greatest(places, (place) => place.heldUs / excessUs)
-  if (most === undefined || !(most.heldUs / excessUs >= MIN_HELD)) return null
+  if (most === undefined || !(most.heldUs / excessUs >= MOST)) return null
   const { held, ...place } = most
   const [operation, us] = greatest(held, ([, us]) => us / excessUs) as [string, number]
-  return { ...place, operation: us / place.heldUs >= MIN_HELD ? operation : '' }
+  return { ...place, operation: us / place.heldUs >= MOST ? operation : '' }
 }
 
 function heldUs({ before, after: { recorded } }: StepStratum, slow: ReadonlySet<number>): number {

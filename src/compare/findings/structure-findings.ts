@@ -16,6 +16,7 @@ import type { MovedRequests, StructuralMutations } from '../mutations/find-struc
 import { labelDifference, orderDifference } from '../precursors/match-precursors.ts'
 import { movedRequests } from '../precursors/moves.ts'
 import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
+import { LARGE } from '../thresholds.ts'
 import {
   type AnsweredCall,
   type Draft,
@@ -231,9 +232,6 @@ function recordedForm(categories: Categories, category: number): RecordedForm {
   return others.reduce((most, form) => (form.requests > most.requests ? form : most), first)
 }
 
-/** A change describes a group when it holds for this share of its requests. */
-const MIN_SHARE_IN_COMMON = 0.8
-
 /** Groups moves over and over by the change of flow that concerns the most requests. */
 export function groupMoves(categories: Categories, moves: readonly MovedRequests[]): MoveGroup[] {
   let left = moves.map((move) => ({ move, changes: structureDifference(categories, move) }))
@@ -248,7 +246,7 @@ export function groupMoves(categories: Categories, moves: readonly MovedRequests
     groups.push({
       moves: members.map(({ move }) => move).sort((a, b) => b.requests - a.requests),
       changes: tallyChanges(members)
-        .filter((entry) => entry.requests >= MIN_SHARE_IN_COMMON * requests)
+        .filter((entry) => entry.requests >= LARGE * requests)
         .map(({ change }) => change),
     })
     left = left.filter((entry) => !inGroup(entry))
@@ -414,7 +412,7 @@ function changedServices(categories: Categories, moves: readonly MovedRequests[]
     for (const name of before) if (!after.has(name)) addTo(lost, name, requests)
   }
   const most = (tally: ReadonlyMap<string, number>) =>
-    [...tally].flatMap(([name, requests]) => (requests >= MIN_SHARE_IN_COMMON * all ? [name] : []))
+    [...tally].flatMap(([name, requests]) => (requests >= LARGE * all ? [name] : []))
   return { gained: most(gained), lost: most(lost) }
 }
 

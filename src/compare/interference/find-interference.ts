@@ -14,7 +14,8 @@ import { rotationTest } from '../../stats/rotation-test.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import { type SegmentSources, segmentSources } from '../segments/find-segments.ts'
-import { BLOCKS } from '../steps/time-blocks.ts'
+import { BLOCKS, MIN_KNOWN, MIN_SEEN, NEARLY_ALL, STRETCHES, TWICE } from '../thresholds.ts'
+
 import {
   type Activity,
   activitiesOf,
@@ -24,7 +25,6 @@ import {
   groupsOf,
   groupsUnderWay,
   Interference,
-  MIN_MET,
   MIN_SLOW,
   NO_INTERFERENCE,
   type Others,
@@ -142,12 +142,6 @@ function isSame({ place }: Activity, services: Activity | undefined): boolean {
 
 /** Fewest calls of a stretch of time, within which overlaps are compared. */
 const MIN_STRETCH = 30
-/** Number of neighborhoods that usual calls are divided into. */
-const CLUSTERS = 20
-/** Share of the others before, or multiple of their median after, that bounds their usual time under way. */
-const USUAL = 0.9
-const USUAL_MEDIANS = 2
-const MIN_BEFORE = 10
 
 export interface Tested extends Omit<Others, 'q'> {
   /** Difference of its share of all others between slow calls and usual ones. */
@@ -206,7 +200,7 @@ function testGroups(
         Array.from(calls.request.keys()).filter(isOther(calls)),
       ) as [number[], number[]]
       const slow = kept.filter((i) => isSlow[i] === 1)
-      if (slow.length < MIN_SLOW || slow.filter((i) => own[i]! > 0).length < MIN_MET) return []
+      if (slow.length < MIN_SLOW || slow.filter((i) => own[i]! > 0).length < MIN_SEEN) return []
       const rest = kept.filter((i) => isSlow[i] === 0)
       const average = new Float64Array(places.length)
       of(always[division]!.anyUs, number, throughout).forEach((us, i) => {
@@ -245,8 +239,8 @@ function usualEnds({ request, kind, startUs, endUs }: Activity, { period }: Flow
       const own = rows.filter((row) => period[request[row]!] === wanted)
       return sortAscending(Float64Array.from(own, (row) => endUs[row]! - startUs[row]!))
     }) as [Float64Array, Float64Array]
-    const least = before.length < MIN_BEFORE ? 0 : quantile(before, USUAL)
-    return Math.max(least, after.length === 0 ? 0 : USUAL_MEDIANS * quantile(after, 0.5))
+    const least = before.length < MIN_KNOWN ? 0 : quantile(before, NEARLY_ALL)
+    return Math.max(least, after.length === 0 ? 0 : TWICE * quantile(after, 0.5))
   }
   const { offsets, rows } = groupRows(kind, (max(kind) ?? 0) + 1)
   const usual = memoized((own: number) => usualUs(rows.subarray(offsets[own], offsets[own + 1])))
@@ -289,14 +283,14 @@ function shareOfOthers(
     some.reduce((total, i) => total + values[i]!, 0)
   const whole = sum(calls, all)
   const share = whole > 0 ? sum(calls, met) / whole : 0
-  const size = Math.floor(calls.length / CLUSTERS)
+  const size = Math.floor(calls.length / STRETCHES)
   if (size < 1) return { share, variance: Number.NaN }
   let squares = 0
-  for (let cluster = 0; cluster < CLUSTERS; cluster++) {
+  for (let cluster = 0; cluster < STRETCHES; cluster++) {
     const own = calls.slice(cluster * size, (cluster + 1) * size)
     squares += (sum(own, met) - share * sum(own, all)) ** 2
   }
-  return { share, variance: whole > 0 ? ((CLUSTERS / (CLUSTERS - 1)) * squares) / whole ** 2 : 0 }
+  return { share, variance: whole > 0 ? ((STRETCHES / (STRETCHES - 1)) * squares) / whole ** 2 : 0 }
 }
 
 function levelsOf(kinds: readonly number[], values: readonly number[]): number[] {

@@ -22,7 +22,7 @@ import type { RequestColumn, RequestColumns, ResourceUses } from '../segments/re
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { type Step, stepKey } from '../steps/step-times.ts'
-import { BLOCKS } from '../steps/time-blocks.ts'
+import { BLOCKS, MAX_CODES, MIN_KNOWN, MIN_SEEN } from '../thresholds.ts'
 
 export const INTERFERENCE_OPTIONS = defineOptions({
   interference: flag({
@@ -35,8 +35,6 @@ export const INTERFERENCE_OPTIONS = defineOptions({
 export const SLOW = 0.95
 /** Fewest slow calls that are compared with usual ones. */
 export const MIN_SLOW = 8
-/** Fewest of them that a group of other requests was under way in. */
-export const MIN_MET = 5
 
 /** A step, and the operation that a finding tells. */
 export interface ToldStep extends Step {
@@ -124,11 +122,6 @@ function sharing(shared: Shared): string {
   return shared === 'host' ? 'is on the same host' : `uses the same ${shared}`
 }
 
-/** Fewest calls of a kind before that show which are slow. */
-const MIN_BEFORE = 10
-/** Calls of a period that are compared; more would not tell more. */
-const MAX_CALLS = 4_000
-
 export function strataOf(
   { times }: StepChanges,
   told: readonly ToldStep[],
@@ -137,7 +130,7 @@ export function strataOf(
   const operations = new Set(told.filter((one) => stepKey(one) === key).map((one) => one.operation))
   const strata = times.find((one) => stepKey(one) === key)?.strata ?? []
   return strata.filter(
-    ({ operation, before }) => operations.has(operation) && before.values.length >= MIN_BEFORE,
+    ({ operation, before }) => operations.has(operation) && before.values.length >= MIN_KNOWN,
   )
 }
 
@@ -170,10 +163,10 @@ export function chooseRequests(flows: FlowSet, strata: readonly StepStratum[]): 
       flows.epochsUs.length,
     )
     const requests = rows.map((at) => inOrder[at]!)
-    const stretches = requests.length > MAX_CALLS ? BLOCKS : 1
+    const stretches = requests.length > MAX_CODES ? BLOCKS : 1
     for (let stretch = 0; stretch < stretches; stretch++) {
       const first = Math.floor((stretch * requests.length) / stretches)
-      const own = requests.slice(first, first + Math.ceil(MAX_CALLS / stretches))
+      const own = requests.slice(first, first + Math.ceil(MAX_CODES / stretches))
       for (const [recording, some] of group(own, (request) => recordedIn[request]!)) {
         const fromUs = min(some, (request) => startUs[request]!)!
         const toUs = max(some, (request) => startUs[request]! + responseTimeUs[request]!)!
@@ -263,8 +256,6 @@ export function callsOf(
   return slow < MIN_SLOW ? null : { before, after }
 }
 
-/** Fewest requests of a group. */
-const MIN_OTHERS = 5
 /** Most groups; single names come before pairs. */
 const MAX_GROUPS = 300
 
@@ -347,7 +338,7 @@ export function groupsOf(
     })
     const groups: Group[] = []
     const numberOf = Array.from(counts, (some, code) => {
-      const name = some < MIN_OTHERS ? null : nameOf(code)
+      const name = some < MIN_SEEN ? null : nameOf(code)
       if (name === null) return -1
       // The same requests are one group, named by all that they have in common.
       const key = `${some} ${hashes[code]}`

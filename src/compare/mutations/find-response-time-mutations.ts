@@ -15,6 +15,7 @@ import { wassersteinDistance } from '../../stats/wasserstein.ts'
 import { Categories } from '../categories/categories.ts'
 import type { EdgeClass } from '../categories/category-structure.ts'
 import { type EdgeSample, pairOf } from '../categories/class-times.ts'
+import { MOST, NEGLIGIBLE } from '../thresholds.ts'
 import { compareSamples, SAMPLE_TESTS, type SampleComparison } from './compare-samples.ts'
 
 /**
@@ -98,11 +99,8 @@ export interface EdgeComparison extends Verdict {
   readonly test: FamilyTest
 }
 
-/** Share of the mean response time from which on a change of an edge matters. */
-export const LARGE_SHIFT = 0.01
-
 /** Returns the smallest shift of an edge that matters: a share of the whole, or an edge's even part of it. */
-export function largeShiftUs(wholeUs: number, edges: number, share = LARGE_SHIFT): number {
+export function largeShiftUs(wholeUs: number, edges: number, share = NEGLIGIBLE): number {
   return wholeUs * Math.min(share, 1 / Math.max(1, edges))
 }
 
@@ -315,9 +313,6 @@ export class ResponseTimeMutations extends Stage {
   }
 }
 
-/** An edge is on the critical path that is so in this share of either period's requests. */
-const OFTEN_CRITICAL = 0.5
-
 /** Tests the edge classes of one category, on and off the critical path. */
 function testEdges(categories: Categories, category: number, options: ResponseTimeOptions) {
   const { edgeClasses } = categories.structure(category)
@@ -326,7 +321,7 @@ function testEdges(categories: Categories, category: number, options: ResponseTi
   return samples.map(({ before, after }, number) => ({
     edge: edgeClasses[number] as EdgeComparison['edge'],
     number,
-    onCriticalPath: Math.max(before.onCriticalPath, after.onCriticalPath) >= OFTEN_CRITICAL,
+    onCriticalPath: Math.max(before.onCriticalPath, after.onCriticalPath) >= MOST,
     ...spread('before', before),
     ...spread('after', after),
     test: tests[number],

@@ -9,6 +9,7 @@ import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { readMoment } from '../../traces/epoch-clock.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
+import { MIN_SEEN, NOTABLE, SURE_LEVEL } from '../thresholds.ts'
 import type { Onset } from './onset.ts'
 
 /** Something that happened at some time, which a change may follow. */
@@ -55,8 +56,6 @@ export function allEvents(
   return [...given, ...seen].sort((a, b) => a.atUs - b.atUs)
 }
 
-const MAX_LAG = 0.1
-
 /**
  * Returns the last event shortly before a change: a given one, or one of a service that the change concerns. Hosts come
  * and go between periods, so they do not explain changes present from the start.
@@ -75,7 +74,7 @@ export function eventBefore(
 ): TimedEvent | null {
   if (events.length === 0) return null
   const [before, after] = arrivals(flows)
-  const earliestUs = lowUs - MAX_LAG * lengthUs(after)
+  const earliestUs = lowUs - NOTABLE * lengthUs(after)
   const beforeUs = before.at(-1) ?? earliestUs
   // A change present from the start began at some time since the period before.
   const fromUs = fromStart && beforeUs < lowUs ? Math.min(beforeUs, earliestUs) : earliestUs
@@ -93,10 +92,6 @@ export function onsetAt(since: Onset, follows: TimedEvent | null): Onset {
   return { ...since, timeUs: follows.atUs, fromStart: false }
 }
 
-/** Requests that a version or host has at least. */
-const MIN_SEEN = 5
-/** Chance that any version or host is missing by itself for that long at first, or at last. */
-const LEVEL = 0.001
 /** Hosts or versions that come or go within this share of both periods are one event. */
 const SAME_TIME = 0.02
 
@@ -133,7 +128,7 @@ export function seenEvents(flows: FlowSet): readonly TimedEvent[] {
   const seen = all.filter(({ kind, requests }) => kind !== 'service' && requests >= MIN_SEEN)
   const moves = seen.flatMap(({ requests, missed, until, firstUs, lastUs, ...of }): Move[] => {
     const ofService = requestsOf.get(of.service)!
-    const isRare = (share: number) => share ** requests * seen.length < LEVEL
+    const isRare = (share: number) => share ** requests * seen.length < SURE_LEVEL
     return [
       ...(isRare(1 - missed / ofService) ? [{ ...of, comes: true, atUs: firstUs }] : []),
       ...(isRare(until / ofService) ? [{ ...of, comes: false, atUs: lastUs }] : []),

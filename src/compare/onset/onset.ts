@@ -9,6 +9,20 @@ import {
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { moments } from '../../stats/moments.ts'
 import { median } from '../../stats/quantile.ts'
+import {
+  LEVEL,
+  MAX_KEPT,
+  MIN_PERIOD_RATIO,
+  MIN_RATIO,
+  MIN_SEEN,
+  MIN_TAIL,
+  MOST,
+  NEGLIGIBLE,
+  PART,
+  SIDE_LEVEL,
+  SMALL,
+  TWICE,
+} from '../thresholds.ts'
 
 /** Start of a change. */
 export interface Onset {
@@ -43,27 +57,9 @@ export interface Timed {
   readonly amount?: number
 }
 
-const MIN_BEFORE = 5
 const MIN_AFTER = 8
-/** Fewest requests after a change, and the least part of the period. */
-const MIN_LASTING = 5
-const MIN_LASTING_SHARE = 0.05
-/** Likelihood ratio from which on a change can be placed, and that of both periods as they are. */
-export const MIN_RATIO = 16
-const MIN_PERIOD_RATIO = 4
-const LEVEL = 0.05
-/** Smallest ratio of a change to the drift of the level before. */
-const MIN_WANDER = 2
-/** Largest useful interval, as a share of the after period. */
-const MAX_WIDTH = 0.5
 /** A change that begins within this share of the after period was there from the start. */
 const MAX_START = 0.2
-/**
- * Limits for p of a step: up to the first, a change counts as growth over time; up to the second, the interval covers
- * both.
- */
-export const NO_STEP = 0.01
-const MAYBE_STEP = 0.1
 /** Growth that takes longer than this share of the time from its beginning on is no step. */
 const MAX_STEP = 0.2
 
@@ -84,11 +80,6 @@ export function findOnset(series: OnsetSeries): OnsetTest | null {
   return found && { ...found, onset: { ...found.onset, until: over.until } }
 }
 
-/** Largest share of a change that may be left after its end. */
-const MAX_LEFT = 0.25
-/** Smallest length of a repetition, as a share of the change, that counts as the same change again. */
-const MIN_AGAIN = 0.25
-
 /** Returns when a change is over, in the after period; `null` where it lasts or comes again. */
 function endOf({ before, after, isJoined }: OnsetSeries) {
   const [start, lasting] = [before.length, lastingOf(after.length)]
@@ -101,11 +92,11 @@ function endOf({ before, after, isJoined }: OnsetSeries) {
   const [usual, other, later] = parts.map((own) => moments(own).mean) as [number, number, number]
   const [changed, left] = [other - usual, later - usual]
   const isOver =
-    Math.abs(left) <= MAX_LEFT * Math.abs(changed) &&
+    Math.abs(left) <= PART * Math.abs(changed) &&
     Math.abs(left) * (values.length - end) < Math.abs(changed) * (end - at)
   const isAgain = [parts[0]!, parts[2]!].some((own) => {
-    const again = passingChange(own, { lasting: Math.ceil(MIN_AGAIN * (end - at)) })
-    return again.ratio >= MIN_RATIO && again.size / size > 1 / MIN_WANDER
+    const again = passingChange(own, { lasting: Math.ceil(PART * (end - at)) })
+    return again.ratio >= MIN_RATIO && again.size / size > 1 / TWICE
   })
   if (!isOver || isAgain) return null
   const within = { from: Math.max(lasting, start + 1 - at), to: values.length - at - lasting }
@@ -118,7 +109,7 @@ function endOf({ before, after, isJoined }: OnsetSeries) {
 function beginningOf(series: OnsetSeries): OnsetTest | null {
   const { before, after, isJoined, isTimeOfDay } = series
   const [first, last] = [after[0], after.at(-1)]
-  if (before.length < MIN_BEFORE || after.length < MIN_AFTER || !first || !last) return null
+  if (before.length < MIN_SEEN || after.length < MIN_AFTER || !first || !last) return null
   const start = before.length
   const both = [...before, ...after]
   const values = both.map(({ value }) => value)
@@ -130,7 +121,7 @@ function beginningOf(series: OnsetSeries): OnsetTest | null {
   const isClear = ratioAt(at) >= MIN_RATIO && ratioAt(start) >= MIN_PERIOD_RATIO
   const size = Math.abs(found.after - found.before)
   const wander = wanderOf(values.slice(0, Math.min(start, at)))
-  if (!isClear || size < MIN_WANDER * wander || fallsBack(values.slice(at), found)) return null
+  if (!isClear || size < TWICE * wander || fallsBack(values.slice(at), found)) return null
   const timeOf = (position: number) => (both[position] as Timed).timeUs
   // It began after the last request that did not show it yet.
   const earliest = (position: number) =>
@@ -146,7 +137,7 @@ function beginningOf(series: OnsetSeries): OnsetTest | null {
     const onset = { ...shared, timeUs: first.timeUs, fromStart: true, perhapsGradual: false }
     return { onset, p: 1 }
   }
-  const isPlaced = highUs - lowUs <= MAX_WIDTH * lengthUs
+  const isPlaced = highUs - lowUs <= MOST * lengthUs
   return isPlaced ? { onset: { ...shared, fromStart: false }, p } : null
 }
 
@@ -161,9 +152,9 @@ function withGrowth(
 ) {
   if (growth === null) return { ...step, gradual: false, perhapsGradual: true }
   const { pOfStep, mayLast, ...start } = growth
-  if (pOfStep < NO_STEP && mayLast) return { ...start, gradual: true, perhapsGradual: false }
+  if (pOfStep < NEGLIGIBLE && mayLast) return { ...start, gradual: true, perhapsGradual: false }
   const told = { gradual: false, perhapsGradual: mayLast }
-  if (pOfStep >= MAYBE_STEP) return { ...step, ...told }
+  if (pOfStep >= SIDE_LEVEL) return { ...step, ...told }
   return {
     timeUs: step.timeUs,
     lowUs: Math.min(step.lowUs, start.lowUs),
@@ -201,16 +192,9 @@ function growthIn({ before, after, isJoined }: OnsetSeries) {
   return null
 }
 
-const MAX_PARTS = 200
-const MIN_PART = 5
-/** Fewest parts that show growth. */
-const MIN_PARTS = 20
-/** Values that are fewer are counts, or shares of few. */
-const MIN_DISTINCT = 20
-
 /** Returns the number of requests in one part of a series of a given length. */
 export function partSize(count: number): number {
-  return Math.max(MIN_PART, Math.ceil(count / MAX_PARTS))
+  return Math.max(MIN_SEEN, Math.ceil(count / MAX_KEPT))
 }
 
 /** Parts of a series, of as many requests each: the middle of their times and of amounts or values. */
@@ -220,7 +204,7 @@ export function partsOf(
 ): Timed[] {
   const amounts = series.map((one) => one[of] ?? one.value)
   // Single requests may be very slow, and a median of yes and no says little.
-  const isCount = new Set(amounts).size < MIN_DISTINCT
+  const isCount = new Set(amounts).size < MIN_TAIL
   const level = (own: readonly number[]) => (isCount ? moments(own).mean : median(own))
   const parts = Math.floor(series.length / size)
   const bound = (part: number) => Math.floor((part * series.length) / parts)
@@ -236,7 +220,7 @@ export function growthOf(
   parts: readonly Timed[],
   range: { readonly from: number; readonly to: number },
 ): GradualChangeResult | null {
-  if (parts.length < MIN_PARTS) return null
+  if (parts.length < MIN_TAIL) return null
   return gradualChange(
     parts.map(({ timeUs }) => timeUs),
     parts.map(({ value }) => value),
@@ -245,7 +229,7 @@ export function growthOf(
 }
 
 function lastingOf(count: number): number {
-  return Math.max(MIN_LASTING, Math.floor(MIN_LASTING_SHARE * count))
+  return Math.max(MIN_SEEN, Math.floor(SMALL * count))
 }
 
 /** Returns how far a series' level moves by itself from one part to another; 0 if it does not move. */

@@ -11,21 +11,10 @@ import { isoTime, isTimeOfDay } from '../../traces/epoch-clock.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { stepTimes } from '../steps/step-times.ts'
-import {
-  fallsBack,
-  growthOf,
-  MIN_RATIO,
-  NO_STEP,
-  type Onset,
-  partSize,
-  partsOf,
-  type Timed,
-} from './onset.ts'
+import { LEVEL, MIN_BETTER, MIN_RATIO, NEGLIGIBLE, NOTABLE } from '../thresholds.ts'
+import { fallsBack, growthOf, type Onset, partSize, partsOf, type Timed } from './onset.ts'
 
 const MIN_VALUES = 40
-/** Each period has at least this share of the recording. */
-const MIN_SHARE = 0.1
-const LEVEL = 0.05
 const WITHIN = { fromStart: false, perhapsGradual: false, until: null } as const
 
 /** Two periods of one recording. */
@@ -141,8 +130,6 @@ function measuresOf(flows: FlowSet) {
   return [...steps, ...ofRequests].filter(({ values }) => values.length >= MIN_VALUES)
 }
 
-/** Twice the logarithm of how many times likelier a step must be than a drift, where values are independent. */
-const MIN_BETTER = 4.5
 /** If neighbors are similar, a step must be likelier by this share of the noise that this adds. */
 const LEANING = 0.7
 
@@ -165,7 +152,7 @@ const DRIFTS: readonly ((share: number) => number[])[] = [
 export function changeOf(values: readonly Timed[]) {
   const ranks = [...midranks(Float64Array.from(values, ({ value }) => value))]
   const count = ranks.length
-  const edge = Math.ceil(MIN_SHARE * count)
+  const edge = Math.ceil(NOTABLE * count)
   const { at, low, high, before, after, ratioAt } = changePoint(ranks, {
     from: edge,
     to: count - edge,
@@ -223,9 +210,9 @@ const LONG_DRIFTS: typeof DRIFTS = [
 export function growthIn(values: readonly Timed[]) {
   const parts = partsOf(values, { size: partSize(values.length), of: 'amount' })
   const levels = parts.map(({ value }) => value)
-  const edge = Math.ceil(MIN_SHARE * parts.length)
+  const edge = Math.ceil(NOTABLE * parts.length)
   const found = growthOf(parts, { from: edge, to: parts.length - edge })
-  if (found === null || found.ratio < MIN_RATIO || found.p >= NO_STEP) return null
+  if (found === null || found.ratio < MIN_RATIO || found.p >= NEGLIGIBLE) return null
   const { begins, low, high, noise, fitted, before } = found
   const unexplained = (levelAt: (i: number) => number) =>
     sum(levels, (level, i) => (level - levelAt(i)) ** 2)

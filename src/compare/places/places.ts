@@ -1,4 +1,5 @@
 // Runs once a call: the loops index with `!`.
+
 import { greatest, max, median, sum } from 'd3-array'
 import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { allVisits } from '../../calls/visits.ts'
@@ -10,17 +11,13 @@ import { logOf } from '../../stats/moderated-shifts.ts'
 import { DividingColumns } from '../segments/dividing-columns.ts'
 import type { Measured } from '../segments/measured.ts'
 import { searchStepSpans } from '../segments/measured-spans.ts'
-import {
-  type CodedRows,
-  FIRST_VALUE,
-  MIN_REQUESTS,
-  type RequestColumns,
-} from '../segments/request-columns.ts'
+import { type CodedRows, FIRST_VALUE, type RequestColumns } from '../segments/request-columns.ts'
 import type { Coded } from '../segments/segment-words.ts'
 import { measureSides } from '../segments/test-segment.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep, type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { type PartOfAfter, testPartsOfAfter, timeBlocks } from '../steps/time-blocks.ts'
+import { CLEAR, LEAST_SPREAD, MAX_SPREADS, MIN_ALIKE, MIN_KNOWN, MOST } from '../thresholds.ts'
 
 /** Place where spans run, from their resource attributes: one host, zone or version. */
 export interface PlaceName {
@@ -195,18 +192,8 @@ export interface PlaceChange {
   readonly q: number
 }
 
-/** Smallest share of the services there, among those with known changes, that must have changed. */
-export const MIN_SHARE = 0.5
-/** Standard errors beyond which something changed. */
-const SURE = 2
-/** Largest distance from the median of before, in spreads; times beyond it count as this far. */
-const MAX_SPREADS = 4
 /** The spread of a normal distribution in median absolute deviations. */
 const SPREAD = 1.4826
-/** The least spread of logs: 1 ‰. */
-const LEAST_SPREAD = 1e-3
-/** Fewest stretches of each period that a shift needs. */
-const MIN_BLOCKS = 3
 
 /**
  * Finds the places (a host, a zone, a version) where the work of several services takes longer, or less long, by one
@@ -344,7 +331,7 @@ function wheresOf(service: string | null, { steps, columns }: PlaceSources): Map
 
 function logsOf(samples: readonly Sample[]): Pick<StepRows, 'weight' | 'samples'>[] {
   const [before, after] = samples as [Sample, Sample]
-  if (before.values.length < MIN_REQUESTS || after.values.length === 0) return []
+  if (before.values.length < MIN_KNOWN || after.values.length === 0) return []
   const then = before.values.map(logOf)
   const usual = median(then)!
   const apart = median(then, (log) => Math.abs(log - usual))!
@@ -424,7 +411,7 @@ interface Shift {
 /** Returns the difference of levels in Welch's way; `null` if one has too few stretches. */
 function shiftOf(plus: readonly Level[], minus: readonly Level[]): Shift | null {
   const all = [...plus, ...minus]
-  if (all.some(({ blocks }) => blocks < MIN_BLOCKS)) return null
+  if (all.some(({ blocks }) => blocks < MIN_ALIKE)) return null
   const variance = sum(all, (one) => one.variance)
   const df = variance ** 2 / sum(all, (one) => one.variance ** 2 / (one.blocks - 1))
   const log = sum(plus, ({ mean }) => mean) - sum(minus, ({ mean }) => mean)
@@ -611,7 +598,7 @@ function changeOf(own: BlockSums, rest: BlockSums): Shift | null {
 /** Tests a place's change by itself and against the rest, and returns the less sure result. */
 function testBeside([before, after]: Levels, elsewhere: Levels) {
   // The work may be new there.
-  const usual = before.blocks < MIN_BLOCKS ? elsewhere[BEFORE] : before
+  const usual = before.blocks < MIN_ALIKE ? elsewhere[BEFORE] : before
   const change = shiftOf([after], [usual])
   const beside = shiftOf([after, elsewhere[BEFORE]], [usual, elsewhere[AFTER]])
   if (change === null || beside === null || change.log * beside.log <= 0) return null
@@ -625,12 +612,12 @@ function testBeside([before, after]: Levels, elsewhere: Levels) {
 function mostChanged(one: Tested): boolean {
   const changed = changedOf(one).length
   const still = one.services.size - servicesOf(one).length
-  return changed >= MIN_SHARE * (changed + still)
+  return changed >= MOST * (changed + still)
 }
 
 /** Shifts of the services that surely changed as the place did. */
 function changedOf({ services, log: whole }: Tested): Shift[] {
-  return [...services.values()].filter(({ log, error }) => Math.sign(whole) * log > SURE * error)
+  return [...services.values()].filter(({ log, error }) => Math.sign(whole) * log > CLEAR * error)
 }
 
 /**
@@ -639,7 +626,7 @@ function changedOf({ services, log: whole }: Tested): Shift[] {
 function servicesOf(one: Tested): string[] {
   const common = commonLog(one)
   return Array.from(one.services).flatMap(([service, { log, error }]) =>
-    Math.sign(common) * log + SURE * error < Math.abs(common) / 2 ? [] : [service],
+    Math.sign(common) * log + CLEAR * error < Math.abs(common) / 2 ? [] : [service],
   )
 }
 

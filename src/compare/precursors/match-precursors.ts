@@ -9,6 +9,7 @@ import { editDistanceFrom } from '../../stats/edit-distance.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { CategoryStructure, StructureOutline } from '../categories/category-structure.ts'
 import { comparedCounts, StructuralMutations } from '../mutations/find-structural-mutations.ts'
+import { MAX_STEPS } from '../thresholds.ts'
 
 /**
  * Finds, for every structural mutation, the categories that its requests may have belonged to before: those of the same
@@ -311,9 +312,6 @@ export interface OrderChange {
   readonly first: number
   readonly second: number
 }
-
-/** Flows with more steps are not compared: pairs grow with their square. */
-const MAX_STEPS = 2000
 
 /**
  * Returns the shared steps (`matches`) whose order differs: pairs that are neighbors in one of the orders. Exchanged

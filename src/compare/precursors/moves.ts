@@ -12,6 +12,7 @@ import {
   type MovedRequests,
   type StructuralMutations,
 } from '../mutations/find-structural-mutations.ts'
+import { RESAMPLES } from '../thresholds.ts'
 import { type Precursors, structureDistances } from './match-precursors.ts'
 import { type Pieces, transport } from './transport.ts'
 
@@ -196,7 +197,6 @@ const NOWHERE = {
   afterMeanUs: Number.NaN,
 }
 
-const RESAMPLES = 200
 const SEED = 1
 
 function intervalsOf(precursors: Precursors, streams: readonly Stream[]) {

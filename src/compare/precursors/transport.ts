@@ -1,6 +1,8 @@
 // The search runs over all ways for each path: its loop indexes with `!`.
+
 import { addAt, at } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
+import { NOTHING } from '../thresholds.ts'
 
 /** Amounts that a place may give or take at a price each, the cheapest first. */
 export type Pieces = readonly (readonly [amount: number, price: number])[]
@@ -16,8 +18,6 @@ interface Places {
   readonly supply: readonly Pieces[]
   readonly demand: readonly Pieces[]
 }
-
-const NOTHING = 1e-9
 
 /**
  * Returns how much goes on each way, so that prices and costs add up to the least: nothing goes that

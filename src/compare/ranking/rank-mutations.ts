@@ -14,6 +14,7 @@ import { Categories } from '../categories/categories.ts'
 import { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import { counterOf, type StructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { type PrecursorCandidate, Precursors } from '../precursors/match-precursors.ts'
+import { NOTABLE } from '../thresholds.ts'
 
 type Unranked = Pick<RankedMutation, 'category' | 'kind' | 'requests' | 'contributionUs'>
 
@@ -240,8 +241,6 @@ export class Ranking extends columnarStage<Ranked>() {
   }
 }
 
-const TRIM = 0.1
-
 export function typicalTimeUs(
   categories: Categories,
   { category, period, centre }: { category: number; period: Period; centre: Centre },
@@ -251,7 +250,7 @@ export function typicalTimeUs(
   if (centre === 'median') return quantile(values, 0.5, weights)
   const weightAt = (row: number) => weights?.[row] ?? 1
   const all = sum(values.keys(), weightAt)
-  const cut = Math.floor(TRIM * all)
+  const cut = Math.floor(NOTABLE * all)
   let upTo = 0
   const kept = values.map((_, row) => {
     const from = upTo

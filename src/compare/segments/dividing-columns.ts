@@ -1,4 +1,5 @@
 // Runs once a request and column: the loops index with `!`.
+
 import { sum } from 'd3-array'
 import { allVisits, requestsOfShapes, SEVERAL } from '../../calls/visits.ts'
 import { addTo, countBy, getOrInsert } from '../../core/entries.ts'
@@ -9,12 +10,12 @@ import { saysOutcome } from '../../traces/outcomes.ts'
 import { lostSome } from '../steps/lost-spans.ts'
 import { rootName } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
+import { MAX_FOLLOWED, MIN_KNOWN } from '../thresholds.ts'
 import { dividesStrata, type Measured } from './measured.ts'
 import { tellsFailures } from './mistaken-conditions.ts'
 import {
   FIRST_VALUE,
   type LeftOutAttribute,
-  MIN_REQUESTS,
   MISSING,
   RARE,
   type RequestColumn,
@@ -22,9 +23,6 @@ import {
   type SpanList,
 } from './request-columns.ts'
 import type { Coded } from './segment-words.ts'
-
-/** Most callers of a service whose attributes are read; more would leave no time for other services. */
-const MAX_CALLERS = 3
 
 export interface Divided {
   readonly coded: readonly Coded[]
@@ -114,7 +112,7 @@ export class DividingColumns {
   #ofCallers(service: string): RequestColumn[] {
     return [...(this.#callers.get(service) ?? [])]
       .sort(([, a], [, b]) => b - a)
-      .slice(0, MAX_CALLERS)
+      .slice(0, MAX_FOLLOWED)
       .flatMap(([caller]) => this.#ofService(caller))
       .map(withoutMissing)
   }
@@ -218,7 +216,7 @@ function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
     }
   }
   return [...requests]
-    .filter(([, count]) => Math.min(count, flows.size - count) >= MIN_REQUESTS)
+    .filter(([, count]) => Math.min(count, flows.size - count) >= MIN_KNOWN)
     .filter(([service]) => {
       const shapes = [...calls.get(service)!]
       return [BEFORE, AFTER].every((period) => shapes.some((one) => counts.get(one)?.[period]))

@@ -1,4 +1,5 @@
 // Runs once a request and column: the loops index with `!`.
+
 import { greatest, group, median, range, sum } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
@@ -14,6 +15,7 @@ import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
+import { APART, MAX_FOLLOWED, MOST, NEARLY_ALL, SMALL, TWICE } from '../thresholds.ts'
 import { type Divided, DividingColumns } from './dividing-columns.ts'
 import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
 import { searchStepSpans } from './measured-spans.ts'
@@ -65,15 +67,6 @@ import {
 } from './test-segment.ts'
 
 const MAX_TRIES = 6
-/** Most segments of one step; each is searched among the rows that the earlier ones left. */
-const MAX_SEGMENTS = 3
-/** Smallest share of the change that a segment holds. */
-const MIN_HELD = 0.5
-/**
- * Smallest ratio of a segment's share of the change to its share of requests: a condition that nearly all meet tells
- * nothing.
- */
-const MIN_LIFT = 1.25
 /** Smallest change of a share of requests. */
 const MIN_SHARE = 0.02
 
@@ -203,7 +196,7 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
   // A value never seen before may be the change itself, so requests are distinguished by older common values, if
   // possible.
   for (const withNew of [false, true]) {
-    while (found.length < MAX_SEGMENTS) {
+    while (found.length < MAX_FOLLOWED) {
       const tried: Tried[] = []
       for (const candidate of scan.candidates(withNew)) {
         const key = candidateKey(candidate)
@@ -302,8 +295,7 @@ const chancesOf = remembered(({ candidate, test }: Tried) => {
 function isApart({ inside, outside }: SegmentTest): boolean {
   return (
     Math.abs(outside.change) - outside.error <= MAX_OUTSIDE * Math.abs(inside.change) &&
-    heldBy({ inside, outside }) >=
-      Math.max(MIN_HELD, MIN_LIFT * Math.min(...shares({ inside, outside })))
+    heldBy({ inside, outside }) >= Math.max(MOST, APART * Math.min(...shares({ inside, outside })))
   )
 }
 
@@ -418,9 +410,6 @@ function sizeOf({ inside, measure }: Segment): number {
   return Math.abs(inside.change) * inside.after * (measure === 'time' ? 1 : 1e6)
 }
 
-/** Segments with this share of their requests in common are one change. */
-const MIN_SHARED = 0.5
-
 /** Whether another segment shows the same more closely: a step within requests, or spans within a step. */
 function isShownBy({ step, within }: Segment, other: Segment): boolean {
   if (step === null || other.step === null) return false
@@ -445,13 +434,10 @@ function withoutEchoes(
       if (other.measure !== segment.measure || other.direction !== segment.direction) return false
       if (!isShownBy(segment, other)) return false
       const shared = [...shownOf(other)].filter((request) => own.has(request)).length
-      return shared >= MIN_SHARED * own.size
+      return shared >= MOST * own.size
     })
   })
 }
-
-/** Largest factor between the changes of spans that count as the same. */
-const ALIKE = 2
 
 /**
  * Merges segments of spans within one service that changed the same way under the same condition: parallel calls of one
@@ -465,8 +451,8 @@ export function togetherAlike(segments: readonly Segment[]): Segment[] {
     stepKey(a.step) === stepKey(b.step) &&
     a.text === b.text &&
     a.operation === b.operation &&
-    a.inside.change / b.inside.change <= ALIKE &&
-    b.inside.change / a.inside.change <= ALIKE &&
+    a.inside.change / b.inside.change <= TWICE &&
+    b.inside.change / a.inside.change <= TWICE &&
     a.direction === b.direction
   return segments.flatMap((segment, i) => {
     const same = segments.filter((other) => isAlike(segment, other))
@@ -484,10 +470,6 @@ export function togetherAlike(segments: readonly Segment[]): Segment[] {
 
 /** Smallest number of calls before from which a value's time is known. */
 const MIN_KNOWN = 2
-/** Values of which it is not known may be those of this share of the calls. */
-const MAX_UNKNOWN = 0.05
-/** Share of pairs of a call before and one after in which numbers differ the same way. */
-const NEARLY_ALL = 0.9
 /** Share of pairs between the first and second half of a period in which growing numbers differ the same way. */
 const GROWING = 0.75
 /** Largest remaining change of calls with the same value, as a share of the whole change. */
@@ -614,7 +596,7 @@ function mixOf({ offsets, values, strata }: Measured, { column, codes }: CodedRo
       variance += (has + (now / then) ** 2 * had) * ofValue ** 2
     }
   }
-  const isKnown = unknown <= MAX_UNKNOWN * calls
+  const isKnown = unknown <= SMALL * calls
   return { mix, left, error: Math.sqrt(variance), isKnown }
 }
 

@@ -1,4 +1,5 @@
 // Runs once a span of a step: the loops index with `!`.
+
 import { group } from 'd3-array'
 import { spanTimes } from '../../calls/span-times.ts'
 import { allVisits, type Visit } from '../../calls/visits.ts'
@@ -13,11 +14,11 @@ import { lostCalls } from '../steps/lost-spans.ts'
 import { recordedOtherwise } from '../steps/recorded-otherwise.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import { plainStep, type Step, stepKey } from '../steps/step-times.ts'
+import { MAX_LOOKED_AT, SIDE_LEVEL } from '../thresholds.ts'
 import type { Divided, DividingColumns } from './dividing-columns.ts'
 import {
   addValue,
   type GrowingGroups,
-  LIKELY,
   type Measured,
   measuredOf,
   type Stratum,
@@ -77,9 +78,6 @@ interface Found {
   readonly waited: ReturnType<typeof growingUint32>
 }
 
-/** Number of spans above which only every n-th request is looked at. */
-const MAX_LOOKED_AT = 20_000
-
 interface Searched {
   readonly measured: Measured
   readonly found: readonly unknown[]
@@ -105,7 +103,7 @@ export function searchStepSpans<Found extends Searched>(
   const every = Math.ceil(changes.flows.size / MAX_LOOKED_AT)
   const first = searchAll({ every, isWanted: () => true })
   if (every === 1) return first
-  const [likely, others] = divided(first, ({ measured, p }) => measured.isSure || p < LIKELY)
+  const [likely, others] = divided(first, ({ measured, p }) => measured.isSure || p < SIDE_LEVEL)
   const keys = new Set(likely.map(({ key }) => key))
   return [
     ...others.map((one) => ({ ...one, found: [], p: 1 })),

@@ -1,4 +1,5 @@
 // Runs once a request: the loops index with `!`.
+
 import { greatest, group, max, range, rollup, sum } from 'd3-array'
 import { allVisits } from '../../calls/visits.ts'
 import { getOrInsert, joined } from '../../core/entries.ts'
@@ -14,6 +15,7 @@ import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import { placeOf } from '../steps/step-strata.ts'
 import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
+import { MIN_KNOWN, SIDE_LEVEL } from '../thresholds.ts'
 import type { RequestColumn } from './request-columns.ts'
 
 /** Measure that segments are compared by. */
@@ -58,10 +60,6 @@ export interface Stratum {
 
 /** Nearly all requests: all but this share of them. */
 const MAX_ELSE = 0.02
-/** Strata with fewer requests in a period are left out. */
-const MIN_STRATUM = 10
-/** Largest p over all requests at which a change of only some of them may be behind it. */
-export const LIKELY = 0.1
 
 /** Returns everything that segments are searched in, the largest times first. */
 export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
@@ -87,7 +85,7 @@ export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] 
 
 /** Whether some requests may make a call more, or less, often, though all together do not surely do so. */
 function mayBePartly({ changed, kind, p }: CallChange): boolean {
-  return !changed && kind === 'calls' && p < LIKELY
+  return !changed && kind === 'calls' && p < SIDE_LEVEL
 }
 
 function measuredTimes(
@@ -234,7 +232,7 @@ function rowsOfGroups(
   choose?: typeof equalRows,
 ): Measured | null {
   const kept = groups.filter(({ samples }) =>
-    samples.every(({ values }) => values.length >= MIN_STRATUM),
+    samples.every(({ values }) => values.length >= MIN_KNOWN),
   )
   if (kept.length === 0) return null
   const size = sum(kept, ({ samples }) => sum(samples, ({ values }) => values.length))

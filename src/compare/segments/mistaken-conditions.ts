@@ -1,9 +1,11 @@
 // Runs once a row: the loops index with `!`.
+
 import { sum } from 'd3-array'
 import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
 import { isNameLike } from '../../traces/attribute-names.ts'
+import { CLEAR, MOST, SURE, TWICE } from '../thresholds.ts'
 import type { Measured } from './measured.ts'
 import { FIRST_VALUE, MISSING, type RequestColumn } from './request-columns.ts'
 import type { Candidate } from './scan-conditions.ts'
@@ -14,18 +16,6 @@ import {
   rowsOf,
   type Searched as SearchedRows,
 } from './test-segment.ts'
-
-/** Largest share of failing requests after in a segment of times. */
-const MAX_FAILED = 0.5
-/** Smallest ratio of two shares at which an outcome counts as much more frequent. */
-export const MANY_TIMES = 2
-/** Smallest share of another change at which two count as similar; also the limit for places that moved. */
-const MIN_ALIKE = 0.5
-/** Standard errors beyond which a place is odd. */
-const ODD = 2
-/** Standard errors, and share of the spread, from which a number is another one. */
-const SURE = 3
-const MIN_SHIFT = 0.5
 
 /** A candidate, with the rows that meet it. */
 export interface Tried {
@@ -52,7 +42,7 @@ export function isMoved({ candidate }: Tried, { measured, columns }: Searched): 
     return ([AFTER, BEFORE] as const).some((now) => {
       const then = now === AFTER ? BEFORE : AFTER
       const [is, was] = [inside[now]!, inside[then]!]
-      if (Math.abs(is.more) < MIN_ALIKE * Math.abs(was.more)) return false
+      if (Math.abs(is.more) < MOST * Math.abs(was.more)) return false
       const sign = Math.sign(is.more)
       const isRenamed = was.count === 0
       // Attributes may be called otherwise, too.
@@ -65,13 +55,13 @@ export function isMoved({ candidate }: Tried, { measured, columns }: Searched): 
           .filter((code) => code >= FIRST_VALUE && !(isOwn && own.has(code)))
           .map((code) => [oddness(known, [code], then), oddness(known, [code], now)] as const)
           .filter(([wasThen, isNow]) => {
-            const isLess = isNow.more * sign < MIN_ALIKE * wasThen.more * sign
+            const isLess = isNow.more * sign < MOST * wasThen.more * sign
             const mayMove = isOwn && isOfPlace(column.attribute)
             const isGone = isNow.count === 0 ? mayMove || isRenamed : mayMove && isLess
-            return isGone && sign * wasThen.more > ODD * wasThen.error
+            return isGone && sign * wasThen.more > CLEAR * wasThen.error
           })
         const inAll = sum(moved, ([wasThen]) => wasThen.more * wasThen.share)
-        return sign * inAll >= MIN_ALIKE * Math.abs(is.more) * is.share
+        return sign * inAll >= MOST * Math.abs(is.more) * is.share
       })
     })
   })
@@ -91,7 +81,7 @@ export function isEnough(
   const by = { stratum: candidate.stratum, isOut, kind: new Uint32Array(isInside.length) }
   const changeOf = (side: Uint8Array) => measureSides(measured, side, by).inside.change
   const left = isInside.map((is, row) => is - two.isInside[row]!)
-  return changeOf(left) / changeOf(two.isInside) > MIN_ALIKE
+  return changeOf(left) / changeOf(two.isInside) > MOST
 }
 
 /** Number of rows in each period with a code, and sums of their levels relative to their stratum. */
@@ -167,7 +157,7 @@ export function tellsFailures(codes: Uint16Array, measured: Measured): boolean {
   const failing = shareOfRows(measured, AFTER, { some: (row) => values[row]! * lacks(row) })
   const more = lacking[AFTER]! - lacking[BEFORE]!
   const error = Math.sqrt((2 * lacking[AFTER]! * (1 - lacking[AFTER]!)) / countAfter(measured))
-  return failing > MAX_FAILED * share && more > Math.max(MAX_FAILED * failing, ODD * error)
+  return failing > MOST * share && more > Math.max(MOST * failing, CLEAR * error)
 }
 
 /**
@@ -185,14 +175,10 @@ export function isOfFailures(
       of: (row) => Number(isInside[row] === side),
       some: (row) => is[measured.requests[row]!]!,
     })
-  if (shareOf(failed, 1) > MAX_FAILED) return true
+  if (shareOf(failed, 1) > MOST) return true
   if (candidate.conditions.every(({ column }) => isOfPlace(column.attribute))) return false
   const share = shareOf(hasFailing, 1)
-  return (
-    share > MAX_FAILED &&
-    share >= MANY_TIMES * shareOf(hasFailing, 0) &&
-    isMoreOften(isInside, measured)
-  )
+  return share > MOST && share >= TWICE * shareOf(hasFailing, 0) && isMoreOften(isInside, measured)
 }
 
 /**
@@ -228,7 +214,7 @@ export function isOfNumbers({ candidate, isInside }: Tried, { measured, columns 
     const shift = (after.mean - before.mean) * (own.has(FIRST_VALUE) ? -1 : 1)
     const error = Math.sqrt(before.variance / before.count + after.variance / after.count)
     const spread = Math.sqrt((before.variance + after.variance) / 2)
-    return shift > SURE * error && shift > MIN_SHIFT * spread
+    return shift > SURE * error && shift > MOST * spread
   })
 }
 
@@ -284,5 +270,5 @@ function isMoreOften(isInside: Uint8Array, measured: Measured): boolean {
   const [before, after] = [BEFORE, AFTER].map((period) =>
     shareOfRows(measured, period as Period, { some: (row) => isInside[row]! }),
   )
-  return after! >= MANY_TIMES * before!
+  return after! >= TWICE * before!
 }

@@ -21,6 +21,7 @@ import { TEXT, TRUTH } from '../../traces/attributes.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
+import { MAX_CODES, MAX_CUTS, MAX_VALUES, MIN_KNOWN } from '../thresholds.ts'
 
 /** Spans that name the lock, queue or other shared thing they use: one row a name. */
 export interface ResourceUses {
@@ -253,14 +254,6 @@ export interface ColumnsOf {
   readonly leftOut: readonly LeftOutAttribute[]
 }
 
-/** Values that fewer requests have are no segment, in each of both periods together. */
-export const MIN_REQUESTS = 10
-/** Numbers of more values than this are cut. */
-const MAX_VALUES = 16
-/** Evenly spread places where numbers may be cut; the question decides which one is used. */
-const MAX_CUTS = 64
-const MAX_CODES = 4_000
-
 export interface Units {
   readonly service: string | null
   /** Number of requests, or of spans. */
@@ -359,7 +352,7 @@ function codedColumn(
   const counts = new Uint32Array(values.length)
   for (const code of codes) if (code > 0) counts[code - 1]!++
   const often = [...counts.keys()]
-    .filter((value) => counts[value]! >= MIN_REQUESTS)
+    .filter((value) => counts[value]! >= MIN_KNOWN)
     .sort((a, b) => counts[b]! - counts[a]!)
     .slice(0, MAX_CODES)
     .sort((a, b) => (numbers ? numbers[a]! - numbers[b]! : naturally(texts[a]!, texts[b]!)))

@@ -1,7 +1,9 @@
 // Runs once a request and column: the loops index with `!`.
+
 import { range, sum } from 'd3-array'
 import { normalP } from '../../stats/distributions.ts'
 import { pooledQuantile } from '../../stats/quantile.ts'
+import { BEAM, MAX_FOLLOWED, MIN_KNOWN, MIN_SEEN, ROUNDS, SURE } from '../thresholds.ts'
 import type { Measured } from './measured.ts'
 import {
   type CodedRows,
@@ -27,16 +29,9 @@ export interface Candidate {
   readonly choices: number
 }
 
-const MIN_INSIDE = 5
-/** A value that no request had before must have been expected this often to be new. */
-const MIN_EXPECTED = 10
-/** Differences below this many standard errors are not looked at any further. */
-const MIN_Z = 3
 /** Most values listed, or excluded, together. */
 export const MAX_VALUES = 10
-const BEAM = 8
 /** Second conditions of one column that are looked at with a first. */
-const MAX_SECOND = 3
 const MAX_CANDIDATES = 40
 
 export function candidateKey({ conditions, stratum }: Candidate): string {
@@ -135,7 +130,7 @@ export class ConditionScan {
       const sums = within[i]!
       const how = { stratum, share: 1, withNew, isWithin: true }
       return bestOf(this.#divisions(column, sums, how))
-        .slice(0, MAX_SECOND)
+        .slice(0, MAX_FOLLOWED)
         .flatMap((second): Candidate[] => {
           const [added] = second.conditions as [Condition]
           const both = sumOf(sums, added.codes)
@@ -143,7 +138,7 @@ export class ConditionScan {
           // Each condition must tell requests apart among those for which the other holds.
           const needed = [parent, other].every((around) => {
             const { z, isSwapped } = this.#contrast(both, around, { stratum, withNew })
-            return !isSwapped && z * z > MIN_Z ** 2 + 2 * Math.log(columns.length * second.choices)
+            return !isSwapped && z * z > SURE ** 2 + 2 * Math.log(columns.length * second.choices)
           })
           const choices = first.choices * second.choices
           const score = second.z ** 2 - 2 * Math.log(choices * columns.length)
@@ -170,7 +165,7 @@ export class ConditionScan {
       const codes = isSwapped ? othersAfter(sums, chosen, column.kind) : chosen
       const z = isSwapped ? this.#contrast(sumOf(sums, codes), all, how).z : found
       // Within a first condition, only rows inside both conditions count.
-      if (Math.abs(z) < MIN_Z || (isSwapped && isWithin)) return []
+      if (Math.abs(z) < SURE || (isSwapped && isWithin)) return []
       const score = z * z - 2 * Math.log(choices)
       return [{ conditions: [{ column, codes }], stratum, z: Math.abs(z), score, choices }]
     })
@@ -181,9 +176,9 @@ export class ConditionScan {
     const [inBefore, inAfter, allBefore, allAfter] = [inside[0]!, inside[1]!, all[0]!, all[1]!]
     const [outBefore, outAfter] = [allBefore - inBefore, allAfter - inAfter]
     const isNew =
-      withNew && inBefore === 0 && (inAfter / Math.max(1, allAfter)) * allBefore >= MIN_EXPECTED
-    const enough = Math.min(inAfter, outAfter, outBefore, isNew ? MIN_INSIDE : inBefore)
-    if (enough < MIN_INSIDE) return { z: 0, isSwapped: false }
+      withNew && inBefore === 0 && (inAfter / Math.max(1, allAfter)) * allBefore >= MIN_KNOWN
+    const enough = Math.min(inAfter, outAfter, outBefore, isNew ? MIN_SEEN : inBefore)
+    if (enough < MIN_SEEN) return { z: 0, isSwapped: false }
     const weight =
       1 / inAfter + 1 / outAfter + (isNew ? 1 / outBefore : 1 / inBefore + 1 / outBefore)
     let [best, isSwapped] = [0, false]
@@ -211,7 +206,7 @@ export class ConditionScan {
       (code) =>
         code !== RARE &&
         sums[code * FIELDS + 1]! > 0 &&
-        sums[code * FIELDS]! + sums[code * FIELDS + 1]! >= 2 * MIN_INSIDE,
+        sums[code * FIELDS]! + sums[code * FIELDS + 1]! >= 2 * MIN_SEEN,
     )
     if (column.kind === 'numbers') {
       const bins = present.filter((code) => code !== MISSING)
@@ -445,9 +440,6 @@ function errorOf({ before, after, beforeMean, afterMean }: SegmentSide): number 
  * things, shares of segments differ by a factor of about two.
  */
 const USUAL = 2
-
-/** Rounds of fitting, enough for counts of any size. */
-const ROUNDS = 50
 
 /**
  * Returns the likelihood ratio of a common odds ratio against two: χ² with one degree of freedom. Counts are fitted by

@@ -1,4 +1,5 @@
 // Runs once a request: the loops index with `!`.
+
 import { bisectLeft, bisectRight, cumsum, sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
@@ -9,7 +10,8 @@ import { logOf, moderatedShifts } from '../../stats/moderated-shifts.ts'
 import { pooledQuantile } from '../../stats/quantile.ts'
 import { type RunMeasure, RunSums, runMeasure } from '../../stats/run-shifts.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
-import { BLOCKS, compareCounts, type TimeBlocks } from '../steps/time-blocks.ts'
+import { compareCounts, type TimeBlocks } from '../steps/time-blocks.ts'
+import { BLOCKS, MIN_SEEN, SLOWEST } from '../thresholds.ts'
 import { type Measured, onlyOperation } from './measured.ts'
 import type { CodedRows } from './request-columns.ts'
 import {
@@ -46,8 +48,6 @@ interface Sample {
 
 type Group = readonly [before: Sample, after: Sample]
 
-/** The slowest of each sample count as much as the fastest of them. */
-const SLOWEST = 0.01
 const TAILS = [0.7, 0.85, 0.91, 0.945, 0.97]
 
 /**
@@ -99,9 +99,6 @@ interface GroupedBy {
   readonly stratum: number | null
   readonly isOut: Uint8Array | null
 }
-
-/** Kinds of fewer requests in a period are not compared: they came, or went. */
-const MIN_KIND = 5
 
 function groupsOf(
   measured: Measured,
@@ -176,7 +173,7 @@ function samplesOf(
 
 /** Groups of enough requests; where there is none, all as one. */
 function merged(groups: readonly Group[]): Group[] {
-  const large = groups.filter((group) => group.every(({ values }) => values.length >= MIN_KIND))
+  const large = groups.filter((group) => group.every(({ values }) => values.length >= MIN_SEEN))
   return large.length > 0 ? large : [together(groups)]
 }
 

@@ -1,17 +1,15 @@
 // Runs once a request: the loops index with `!`.
+
 import { mean } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { median, quantile } from '../../stats/quantile.ts'
+import { ALIKE, MIN_SPREAD, STRETCHES } from '../thresholds.ts'
 import { type ChoiceCounts, compareCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
 /** Largest factor between sampling weights that count as the same. */
-export const ALIKE_WEIGHT = 1.1
 const US_PER_SECOND = 1e6
-const MIN_REQUESTS = 50
-/** Windows of equal length in which the requests of a period are counted. */
-const WINDOWS = 20
 /** Pauses longer than these shares of both periods' are counted. */
 const PAUSE_SHARES = [0.9, 0.99, 0.999] as const
 /** Change of the number of requests that arrive per second. */
@@ -48,7 +46,7 @@ export function compareArrivals(flows: FlowSet): Arrivals {
   const before = arrivalsOf(flows, BEFORE, stretches.of)
   const after = arrivalsOf(flows, AFTER, stretches.of)
   if (before === null || after === null) return { rate: null, pauses: null }
-  const isAlike = Math.abs(Math.log(after.weight / before.weight)) <= Math.log(ALIKE_WEIGHT)
+  const isAlike = Math.abs(Math.log(after.weight / before.weight)) <= Math.log(ALIKE)
   return {
     rate: compareRates(before, after),
     // In a smaller sample there is more time between requests.
@@ -85,11 +83,11 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
     const first = startUs[rows[0]!]!
     const ownUs = startUs[rows.at(-1)!]! - first
     if (!(ownUs > 0)) continue
-    const windows = new Float64Array(WINDOWS)
+    const windows = new Float64Array(STRETCHES)
     let endUs = first
     rows.forEach((row, i) => {
       const start = startUs[row]!
-      windows[Math.min(WINDOWS - 1, Math.floor((WINDOWS * (start - first)) / ownUs))]!++
+      windows[Math.min(STRETCHES - 1, Math.floor((STRETCHES * (start - first)) / ownUs))]!++
       if (i > 0) {
         // A gap that slow answers lengthen is no pause.
         const gapUs = start - startUs[rows[i - 1]!]!
@@ -103,7 +101,7 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
     count += rows.length
     durationUs += ownUs
   }
-  if (count < MIN_REQUESTS) return null
+  if (count < MIN_SPREAD) return null
   const mean = count / perWindow.length
   const squares = perWindow.reduce((sum, one) => sum + (one - mean) ** 2, 0)
   const dispersion = Math.max(1, squares / (perWindow.length - 1) / mean)
@@ -149,7 +147,7 @@ function compareRates(before: PeriodArrivals, after: PeriodArrivals): RateChange
     perSecond,
     ratio,
     interval: [ratio / reach, ratio * reach],
-    p: twoSidedTP(Math.log(ratio) / error, 2 * (WINDOWS - 1)),
+    p: twoSidedTP(Math.log(ratio) / error, 2 * (STRETCHES - 1)),
   }
 }
 

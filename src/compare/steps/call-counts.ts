@@ -1,4 +1,5 @@
 // Runs once a span of a shape: the loops index with `!`.
+
 import { sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import { memoized } from '../../core/remembered.ts'
@@ -7,6 +8,7 @@ import { callName } from '../../flows/node-labels.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { differ, equalRows } from '../../stats/weighted-sample.ts'
 import { groupRows } from '../../traces/group-rows.ts'
+import { MOST } from '../thresholds.ts'
 import {
   type Caller,
   type CallerKind,
@@ -277,7 +279,7 @@ class Question {
   /** Returns the counts of each call; one that mostly comes by way of another is counted at that one. */
   counts(): CallCounts[] {
     return [...this.#answers.values()]
-      .filter(({ all, direct }) => direct >= MOSTLY * all)
+      .filter(({ all, direct }) => direct >= MOST * all)
       .map(({ call, sites, made }) => ({
         ...this.#choice,
         call,
@@ -287,8 +289,6 @@ class Question {
       }))
   }
 }
-
-const MOSTLY = 0.5
 
 function addTo(sums: Map<string, StretchCounts>, key: string, requests: StretchCounts): void {
   const known = sums.get(key)

@@ -1,4 +1,5 @@
 // Runs once a failing call: the loops index with `!`.
+
 import { group, rollup, sum } from 'd3-array'
 import { allVisits, type ShapeVisits, type Visit } from '../../calls/visits.ts'
 import { addTo, getOrInsert } from '../../core/entries.ts'
@@ -9,6 +10,7 @@ import { bonferroni } from '../../stats/bonferroni.ts'
 import type { Outcome, Outcomes } from '../../traces/outcomes.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import { type Verdict, verdictOf } from '../mutations/find-response-time-mutations.ts'
+import { MAX_TRIED, NEARLY_ALL } from '../thresholds.ts'
 import type { Operation } from './call-order.ts'
 import { slowSample } from './slow-sample.ts'
 import {
@@ -98,9 +100,6 @@ interface TestedPlace {
   readonly p: number
 }
 
-/** Operations and messages that are tested, of each place: those that fail the most. */
-const MAX_MEASURES = 30
-
 /**
  * Tests whether calls fail more or less often although none of their own calls did: in total, by operation and by
  * message.
@@ -151,7 +150,7 @@ function measuresOf({ calls: sites, failures }: PlaceCounts): Measure[] {
     said === null ? !isOneOperation : length < failures.length,
   )
   const largest = distinct.sort((a, b) => b.failures.length - a.failures.length)
-  return [{ failures, said: null, calls }, ...largest.slice(0, MAX_MEASURES)]
+  return [{ failures, said: null, calls }, ...largest.slice(0, MAX_TRIED)]
 }
 
 function strataOf(
@@ -270,9 +269,6 @@ export function tallied(
     worth: inPeriods([unweighted(choices, 1)], 'chances', 1),
   }
 }
-
-/** Share of a change that counts as all of it. */
-const NEARLY_ALL = 0.9
 
 /** Returns the most significant test, or that of one operation that holds nearly all of its change. */
 function toldOf(tests: TestedPlace['tests'], alpha: number) {

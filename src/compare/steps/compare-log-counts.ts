@@ -1,4 +1,5 @@
 // Runs once a record: the loops index with `!`.
+
 import { group, sum } from 'd3-array'
 import { allVisits } from '../../calls/visits.ts'
 import { getOrInsert } from '../../core/entries.ts'
@@ -10,6 +11,7 @@ import { areFromSpans } from '../../flows/span-tree.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { GRAVE_LEVELS } from '../../traces/log-records.ts'
 import { type Verdict, verdictOf } from '../mutations/find-response-time-mutations.ts'
+import { MIN_SEEN, SMALL } from '../thresholds.ts'
 import { type CallChoice, sameTest } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
 import type { Corrected } from './compare-errors.ts'
@@ -33,12 +35,6 @@ export interface LogTests {
   readonly distinct: number
   readonly p: number
 }
-
-/**
- * Smallest share of requests for a change of statements that are no errors, as for calls. For errors, any share
- * matters.
- */
-const MIN_SHARE = 0.05
 
 /**
  * Tests which statements spans log more or less often, and which statements follow each. The requests with any must
@@ -66,7 +62,7 @@ export function describeLogs(
     operation.tests.map(({ counts: { ofRequests: _, ...counts }, test }): LogChange => {
       const q = Math.max(qOf[i] as number, Math.min(1, test.p * operation.distinct))
       const level = logs?.statements[counts.statement]?.level ?? ''
-      const least = ERRORS.has(level) ? minimumShare : MIN_SHARE
+      const least = ERRORS.has(level) ? minimumShare : SMALL
       const isLarge = Math.abs(test.difference) >= least
       const verdict = verdictOf(q, { alpha }, () => [!isLarge && 'too small'])
       return { ...counts, ...test, q, ...verdict }
@@ -86,12 +82,6 @@ export interface LogCounts extends CallChoice, CountedBoth {
   /** Depth of the shallowest span that could, counted in spans from the root. */
   readonly depth: number
 }
-
-/**
- * Smallest number of spans in both periods that log, or do not log, a statement; with fewer, a change can hardly be
- * told from chance.
- */
-const MIN_SPANS = 5
 
 class Tally {
   readonly spans: StretchCounts
@@ -250,7 +240,7 @@ class OperationLogs {
         sites.map((site) => chancesOf(site)[of].choices(site.did.get(one)?.[of]))
       const spans = strata('spans')
       const able = sum(spans, ({ chances }) => sum(chances))
-      if (Math.min(times, able - times) < MIN_SPANS) return []
+      if (Math.min(times, able - times) < MIN_SEEN) return []
       return {
         kind: isNext ? 'logs next' : 'logs',
         of: this.of,

@@ -13,6 +13,7 @@ import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { Categories } from '../categories/categories.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
 import { verdictOf } from '../mutations/find-response-time-mutations.ts'
+import { LEVEL, MOST, NOTABLE, PART, SIDE_LEVEL, SMALL, SURE, WHOLE_LEVEL } from '../thresholds.ts'
 import { compareArrivals } from './arrivals.ts'
 import { type CallChoice, callCounts, callRepeats, sameTest } from './call-counts.ts'
 import { CallSites, isSame, type Operation } from './call-order.ts'
@@ -39,13 +40,7 @@ import {
   compareTimes,
   shortStretches,
   timeBlocks,
-  WHOLE_LEVEL,
 } from './time-blocks.ts'
-
-/** A change of this share of an operation's calls is called one. */
-const MIN_SHARE = 0.05
-/** Smallest relevant change of the number of calls, as a share. */
-const MIN_TIMES = 0.1
 
 /**
  * Compares services from coarse to fine, of flows from spans: first the work of each service, the way to it, and the
@@ -204,7 +199,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     calls: choices.map(({ counts, test }) => {
       const own = corrected(counts.of, test.p)
       const verdict = verdictOf(own, options, () => [
-        !(Math.abs(test.difference) >= MIN_SHARE) && 'too small',
+        !(Math.abs(test.difference) >= SMALL) && 'too small',
         !isMadeOtherwise({ ...counts, ...test }) && 'not borne out',
         isHidden({ ...counts, ...test }) && 'lost spans',
       ])
@@ -214,7 +209,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
       const own = corrected(repeat.of, test.p)
       const { chances, made } = repeat
       const [beforeTimes, afterTimes] = [made[0] / chances[0], made[1] / chances[1]]
-      const isLarge = Math.abs(afterTimes - beforeTimes) >= MIN_TIMES * beforeTimes
+      const isLarge = Math.abs(afterTimes - beforeTimes) >= NOTABLE * beforeTimes
       const { of, call, timesOf } = repeat
       const ofTimes = { kind: 'calls', of, call, previous: null, chances } as const
       const difference = (afterTimes - beforeTimes) / Math.max(beforeTimes, afterTimes)
@@ -243,9 +238,6 @@ function timedStrata(steps: readonly StepTimes[]) {
 
 /** Spans needed to record a call: its own, and that of its predecessor. */
 const SPANS_OF_CALL = 2
-
-/** Standard errors beyond the share of lost spans from which missing calls are no loss. */
-const SURE = 3
 
 type Change = Pick<TestedChoice, 'kind' | 'of' | 'call' | 'previous' | 'difference' | 'chances'>
 
@@ -330,9 +322,6 @@ export function levelOfTimes(
   return (alpha * WHOLE_LEVEL) / TESTS_OF_TIMES / STATISTICS / ofOperation / Math.max(1, tested)
 }
 
-/** Share of `alpha` for the one test of calls that take far longer in whatever step. */
-const FAR_LEVEL = 0.1
-
 /** Returns a step with the result of the test of calls that take far longer. */
 function withFar(one: TestedStep, { operation, p }: FarTimes): TestedStep {
   const showing = (test: StepTest) => ({ ...test, p, tailP: p })
@@ -343,7 +332,7 @@ function withFar(one: TestedStep, { operation, p }: FarTimes): TestedStep {
       own.operation === operation ? { ...own, test: showing(own.test) } : own,
     ),
     p,
-    q: Math.min(1, p / FAR_LEVEL),
+    q: Math.min(1, p / SIDE_LEVEL),
   }
 }
 
@@ -354,12 +343,6 @@ function smallest(whole: number, parts: readonly number[]): number {
 }
 
 type TestedChoice = CallChoice & Pick<CountsTest, 'made' | 'chances' | 'difference' | 'p'>
-
-/** Smallest share of formerly overlapping calls that must come right after one another, or the reverse. */
-const MIN_IN_TURN = 0.25
-/** Calls that change places must come right after one another in this share, in either period. */
-const MIN_REORDERED = 0.5
-const ALPHA = 0.05
 
 /**
  * Tests whether calls lie otherwise as they are made otherwise: two that no longer overlap come
@@ -372,7 +355,7 @@ function callsMadeOtherwise(
   const choices = new Map(all.map((choice) => [keyOf(choice), choice]))
   const placeOf = ({ of }: TestedChoice) => JSON.stringify(of)
   const reordered = group(
-    all.filter(({ kind, p }) => kind === 'before' && p < ALPHA),
+    all.filter(({ kind, p }) => kind === 'before' && p < LEVEL),
     placeOf,
   )
   return (choice) => {
@@ -392,13 +375,10 @@ function callsMadeOtherwise(
     if (kind === 'in turn' || previous === null || inTurn === undefined) return false
     if (kind === 'before') {
       const { made, chances } = inTurn
-      const isClose = [0, 1].some(
-        (i) => (made[i] as number) >= MIN_REORDERED * (chances[i] as number),
-      )
+      const isClose = [0, 1].some((i) => (made[i] as number) >= MOST * (chances[i] as number))
       return isClose && difference > 2 * Math.abs(together?.difference ?? 0)
     }
-    if (-inTurn.difference * Math.sign(difference) < MIN_IN_TURN * Math.abs(difference))
-      return false
+    if (-inTurn.difference * Math.sign(difference) < PART * Math.abs(difference)) return false
     return isSame(previous, call) || isBorneOut(moveOf(sites, of, [previous, call]), difference)
   }
 }

@@ -8,7 +8,8 @@ import { withoutSpans } from '../../traces/selection/span-values.ts'
 import { CLIENT, CONSUMER, SERVER } from '../../traces/span-columns.ts'
 import { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import { MAX_IN_OTHER, MIN_OF_ALL, MIN_SPANS } from './recorded-otherwise.ts'
+import { MIN_TAIL, MOST, NEGLIGIBLE } from '../thresholds.ts'
+import { MIN_OF_ALL } from './recorded-otherwise.ts'
 
 type Periods = readonly [runs: readonly TraceSet[], after: TraceSet]
 
@@ -31,12 +32,6 @@ interface OnWay extends Pick<Layer, 'caller'> {
   /** Whether their service is neither the caller's nor the called one. */
   readonly isOwn: boolean
 }
-
-/**
- * Smallest share of the time of a separate service that its calls take if it is a layer on their way; otherwise it is
- * their target.
- */
-const MIN_COVERED = 0.5
 
 const NONE = -1
 const SEVERAL = -2
@@ -64,7 +59,7 @@ export function withoutLayers([runs, after]: Periods): {
   }) as [Float64Array, Float64Array]
   const isOfOne = range(named.size).map((name) => {
     const [was, is] = [counts[BEFORE][name]!, counts[AFTER][name]!]
-    return Math.max(was, is) >= MIN_SPANS && Math.min(was, is) <= MAX_IN_OTHER * Math.max(was, is)
+    return Math.max(was, is) >= MIN_TAIL && Math.min(was, is) <= NEGLIGIBLE * Math.max(was, is)
   })
   const unchanged = { periods: [runs, after] as const, layers: [] }
   if (recordings.length <= runs.length || !isOfOne.includes(true)) return unchanged
@@ -72,7 +67,7 @@ export function withoutLayers([runs, after]: Periods): {
   const callsOf = recordings.map((own) => directCalls(own, named.size))
   const pairIsDirect = (pair: number, period: Period) =>
     sum(recordings, (one, i) => (one.period === period ? 0 : (callsOf[i]!.get(pair) ?? 0))) >=
-    MIN_SPANS
+    MIN_TAIL
   const found = new Map<number, OnWay>()
   for (const { traces, period, names } of recordings) {
     const { parent, durationUs, service } = traces.spans
@@ -104,7 +99,7 @@ export function withoutLayers([runs, after]: Periods): {
     ([name, { spans, allUs, ownUs, caller, isOwn }]): Found[] => {
       const period = periodOf(name)
       if (spans < MIN_OF_ALL * counts[period][name]!) return []
-      if (isOwn && allUs - ownUs < MIN_COVERED * allUs) return []
+      if (isOwn && allUs - ownUs < MOST * allUs) return []
       const [service, operation] = named.value(name).split('\n') as [string, string]
       return [{ name, service, operation, period, spans, eachUs: ownUs / spans, caller }]
     },

@@ -1,10 +1,12 @@
 // Runs once a span of a request: the loops index with `!`.
+
 import { sum } from 'd3-array'
 import { namedShapes, requestsOfShapes } from '../../calls/visits.ts'
 import { addTo, getOrInsert } from '../../core/entries.ts'
 import { memoized, remembered } from '../../core/remembered.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import { LEVEL } from '../thresholds.ts'
 
 /**
  * Returns a test for lost calls of a request: calls whose called side, or whose own calls, appear separately in its
@@ -71,9 +73,6 @@ export const lostSome = remembered((flows: FlowSet) => {
   const traces = new Set(parts.map(traceOf))
   return (request: number): boolean => traces.size > 0 && traces.has(traceOf(request))
 })
-
-/** Level at which the shares of both periods differ. */
-const LEVEL = 0.05
 
 type Shares = readonly [before: number, after: number]
 

@@ -1,4 +1,5 @@
 // Runs once a span of a request: the loops index with `!`.
+
 import { group, rollup, sum } from 'd3-array'
 import { coveredNs, spanTimes } from '../../calls/span-times.ts'
 import { unrecordedCallees } from '../../calls/unrecorded-callees.ts'
@@ -19,6 +20,16 @@ import { areFromSpans, NS } from '../../flows/span-tree.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { CLIENT, INTERNAL } from '../../traces/span-columns.ts'
+import {
+  MIN_ALIKE,
+  MIN_SEEN,
+  MIN_TAIL,
+  MOST,
+  NEGLIGIBLE,
+  PART,
+  SLOWEST,
+  SURE,
+} from '../thresholds.ts'
 import { timeBlocks } from './time-blocks.ts'
 
 /** An operation with spans in one period only, while what calls it is recorded in both and takes as long. */
@@ -45,24 +56,8 @@ export interface RecordedOtherwise {
   readonly uncovered: ReadonlySet<string>
 }
 
-/** An operation is of one period if the other has no more than this share of its spans. */
-export const MAX_IN_OTHER = 0.01
-export const MIN_SPANS = 20
-/** Another name in the place of one tells more than a name that comes or goes. */
-export const MIN_RENAMED = 5
-/** A change of a mean by fewer standard errors is none. */
-const SURE = 3
-/** Names that stand for each other differ by no more than this in how often they occur, and how long they take. */
-export const MAX_APART = 0.25
-const SLOWEST = 0.01
 /** Smallest share of an operation's calls that must have a record for the rest to count as lost. */
 export const MIN_OF_ALL = 0.95
-/**
- * Smallest ratio, also of its inverse, of a caller's extra time to the time of newly recorded steps that count as
- * additional work.
- */
-const MIN_ADDED = 0.5
-const MIN_SERVICES = 3
 /** A service that stops calling this many others at once is only recorded otherwise. */
 const MIN_CALLED = 2
 
@@ -103,9 +98,9 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
   const counted = isTimed ? countSpans(flows, shapes) : new Map<string, Counted>()
   const periodOf = new Map<string, Period>()
   for (const [name, { spans }] of counted) {
-    if (Math.max(...spans) < MIN_RENAMED) continue
-    if (spans[AFTER] <= MAX_IN_OTHER * spans[BEFORE]) periodOf.set(name, BEFORE)
-    if (spans[BEFORE] <= MAX_IN_OTHER * spans[AFTER]) periodOf.set(name, AFTER)
+    if (Math.max(...spans) < MIN_SEEN) continue
+    if (spans[AFTER] <= NEGLIGIBLE * spans[BEFORE]) periodOf.set(name, BEFORE)
+    if (spans[BEFORE] <= NEGLIGIBLE * spans[AFTER]) periodOf.set(name, AFTER)
   }
   // Relays are on the way of calls, which has both of its ends in either period.
   const between = [...spanRoles(flows).relays].flatMap((name) => {
@@ -133,7 +128,7 @@ export const recordedOtherwise = remembered((flows: FlowSet): RecordedOtherwise 
     (name) =>
       !isRenamed.has(name) &&
       !clients.has(name) &&
-      Math.max(...counted.get(name)!.spans) < MIN_SPANS,
+      Math.max(...counted.get(name)!.spans) < MIN_TAIL,
   )
   for (const name of few) periodOf.delete(name)
   if (few.length > 0) callers = collectCallers(flows, shapes, { periodOf, renamed, steps })
@@ -318,7 +313,7 @@ function lyingWithin(
       } else if (kind[spanRows[spanOffsets![request]! + span]!] !== INTERNAL) steps.delete(name)
     })
   })
-  for (const [name, { size }] of unknown) if (size < MIN_SERVICES) steps.delete(name)
+  for (const [name, { size }] of unknown) if (size < MIN_ALIKE) steps.delete(name)
   return { within, steps }
 }
 
@@ -348,7 +343,7 @@ function freeSteps(
   const longerUs = after.mean - before.mean
   const added = longerUs / (after.coveredUs - before.coveredUs)
   const isSure = Math.abs(longerUs) > SURE * Math.sqrt(before.error + after.error)
-  return isSure && added >= MIN_ADDED && added <= 1 / MIN_ADDED ? [] : found
+  return isSure && added >= MOST && added <= 1 / MOST ? [] : found
 }
 
 /**
@@ -382,8 +377,8 @@ function clientsOfOnePeriod(
     }
   }
   type Of = readonly [service: string, own: ReturnType<typeof newClients>]
-  const isKnown = ([, { spans }]: Of) => Math.max(...spans) >= MIN_SPANS
-  const isGone = ([, { spans }]: Of) => Math.min(...spans) <= MAX_IN_OTHER * Math.max(...spans)
+  const isKnown = ([, { spans }]: Of) => Math.max(...spans) >= MIN_TAIL
+  const isGone = ([, { spans }]: Of) => Math.min(...spans) <= NEGLIGIBLE * Math.max(...spans)
   const areSeveral = (some: readonly Of[]) =>
     new Set(some.flatMap(([, { names }]) => [...names])).size >= MIN_CALLED
   const known = [...clients].filter(isKnown)
@@ -392,7 +387,7 @@ function clientsOfOnePeriod(
     const [service, { spans }] = one
     const [has, lacks] = spans[AFTER] > spans[BEFORE] ? [AFTER, BEFORE] : [BEFORE, AFTER]
     const arriving = direct.get(service) ?? [0, 0]
-    const isArriving = arriving[lacks] >= MIN_SPANS + arriving[has]
+    const isArriving = arriving[lacks] >= MIN_TAIL + arriving[has]
     return areAll || (isKnown(one) && (areSeveral([one]) || isArriving))
   })
   return new Set(found.flatMap(([, { names }]) => [...names]))
@@ -444,7 +439,7 @@ function renamesIn(
     if (new Set(pair.flat().map((name) => counted.get(name)!.service)).size > 1) return []
     const us = pair.map((names) => names.flatMap((name) => turn.get(name)!))
     const isAlike = ([was, is]: readonly number[]) =>
-      Math.abs(is! - was!) <= MAX_APART * Math.max(was!, is!)
+      Math.abs(is! - was!) <= PART * Math.max(was!, is!)
     const shares = us.map(({ length }, period) => length / own[period]!.length)
     return isAlike(shares) && isAlike(us.map((each) => capped(each).mean)) ? [pair] : []
   })

@@ -14,13 +14,8 @@ import { Dictionary } from '../../traces/dictionary.ts'
 import { SPAN_KINDS, type SpanTraceColumns } from '../../traces/span-columns.ts'
 import { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import {
-  MAX_APART,
-  MAX_IN_OTHER,
-  MIN_OF_ALL,
-  MIN_RENAMED,
-  MIN_SPANS,
-} from './recorded-otherwise.ts'
+import { MAX_KEPT, MIN_KNOWN, MIN_SEEN, MIN_TAIL, MOST, NEGLIGIBLE, PART } from '../thresholds.ts'
+import { MIN_OF_ALL } from './recorded-otherwise.ts'
 
 /** Requests of one recording that begin with an operation. */
 export interface RootCalls extends Operation {
@@ -129,7 +124,7 @@ export function renamesBetween<Root extends RootOf>(
 ): (readonly [was: Root, is: Root])[] {
   const onlyOf = (own: readonly Root[], others: readonly Root[]) => {
     const known = new Set(others.flatMap(({ name, calls }) => [name, ...calls.keys()]))
-    return own.filter(({ name, requests }) => requests >= MIN_RENAMED && !known.has(name))
+    return own.filter(({ name, requests }) => requests >= MIN_SEEN && !known.has(name))
   }
   const come = onlyOf(after, before)
   const pairs = onlyOf(before, after).flatMap((was) =>
@@ -156,7 +151,7 @@ function oneForSeveral<Root extends RootOf>(
   const services = group([...before, ...after], ({ service }) => service)
   return [...services.keys()].flatMap((service) => {
     const [gone, come] = [before, after].map((own) =>
-      own.filter((one) => one.service === service && one.requests >= MIN_RENAMED),
+      own.filter((one) => one.service === service && one.requests >= MIN_SEEN),
     ) as [Root[], Root[]]
     return [
       { some: gone, others: come },
@@ -190,9 +185,9 @@ function together(own: readonly RootOf[]): RootOf {
 }
 
 function standsFor(was: RootOf, is: RootOf): boolean {
-  if (Math.min(was.requests, is.requests) < MIN_SPANS) return false
+  if (Math.min(was.requests, is.requests) < MIN_TAIL) return false
   const isKnown = [...was.calls.keys()].some((name) => !name.endsWith(` ${UNKNOWN}`))
-  const isAsMany = Math.abs(is.share - was.share) <= MAX_APART * Math.max(was.share, is.share)
+  const isAsMany = Math.abs(is.share - was.share) <= PART * Math.max(was.share, is.share)
   return isKnown && isAsMany && areAlike(was.calls, is.calls) && areAlike(was.around, is.around)
 }
 
@@ -203,7 +198,7 @@ function areAlike(was: RootCalls['calls'] = new Map(), is: RootCalls['calls'] = 
   ])
   const most = sum(shares, (pair) => Math.max(...pair))
   const apart = most - sum(shares, (pair) => Math.min(...pair))
-  return apart <= MAX_APART * most
+  return apart <= PART * most
 }
 
 /** Services that are called otherwise after: the same operations, called by and calling the same. */
@@ -229,11 +224,6 @@ interface OperationCalls extends RootOf, Operation {
 /** Attributes with the same value in nearly all spans of an operation, by its name. */
 type Said = ReadonlyMap<string, ReadonlyMap<string, AttributeValue>>
 
-/** Names that hold ids make thousands: those with the most spans are looked at. */
-const MAX_NAMES = 200
-/** Number of spans that show the properties of all. */
-const MAX_ASKED = 200
-
 /**
  * Finds operations that have another name after. Their callees may be renamed, too: a callee counts by its service
  * alone until its former name is known.
@@ -245,15 +235,15 @@ export const renamedOperations = remembered((flows: FlowSet): Rename[] => {
   const onlyIn = (period: Period) =>
     [...recorded[period].values()].filter(({ name, spans }) => {
       const others = recorded[period === BEFORE ? AFTER : BEFORE].get(name)?.spans ?? 0
-      return others <= MAX_IN_OTHER * spans
+      return others <= NEGLIGIBLE * spans
     })
   let [gone, come] = [onlyIn(BEFORE), onlyIn(AFTER)]
   const ofServiceOf = (others: readonly Recorded[]) => {
     const services = new Set(others.map(({ service }) => service))
-    return ({ service, spans }: Recorded) => spans >= MIN_RENAMED && services.has(service)
+    return ({ service, spans }: Recorded) => spans >= MIN_SEEN && services.has(service)
   }
   const most = (own: readonly Recorded[]) =>
-    [...own].sort((a, b) => b.spans - a.spans).slice(0, MAX_NAMES)
+    [...own].sort((a, b) => b.spans - a.spans).slice(0, MAX_KEPT)
   gone = most(gone.filter(ofServiceOf(come)))
   come = most(come.filter(ofServiceOf(gone)))
   if (gone.length === 0) return []
@@ -376,7 +366,7 @@ function saidBy(flows: FlowSet, period: Period): Said {
     if (flows.period[request] !== period || traces?.kind !== 'spans') continue
     shapes.get(shapeOf[request]!)!.names.forEach((name, span) => {
       const one = getOrInsert(asked, name, () => ({ spans: 0, said: new Map() }))
-      if (one.spans === MAX_ASKED) return
+      if (one.spans === MAX_KEPT) return
       one.spans++
       for (const [key, value] of traces.attributes.entries(
         spanRows[spanOffsets[request]! + span]!,
@@ -451,12 +441,6 @@ const METHODS = ['http.request.method', 'http.method']
 const VERB = /^(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH)(?= )/
 /** Share of spans with the same names in both periods, equally often, from which names are not compared. */
 const MIN_COMMON = 0.95
-/**
- * Largest share of a period's spans with names of both periods at which names with the same meaning are different ones.
- */
-const MAX_COMMON = 0.5
-/** Fewest values, all rare, that make a part of names an id. */
-const MANY = 10
 /** The placeholder of an id, as in templates of routes. */
 const ID = '{id}'
 /** Sets parts of a name apart, and is kept. */
@@ -626,17 +610,16 @@ function areApart(own: readonly Spelled[]): boolean {
   if (!inBoth(counts)) return counts.every(isRare)
   const common = counts.filter(
     (one) =>
-      Math.min(...one) > MAX_IN_OTHER * Math.max(...one) &&
-      (counts.length < MANY || Math.min(...one) >= MIN_SPANS),
+      Math.min(...one) > NEGLIGIBLE * Math.max(...one) &&
+      (counts.length < MIN_KNOWN || Math.min(...one) >= MIN_TAIL),
   )
   return [BEFORE, AFTER].some(
-    (period) =>
-      sum(common, (one) => one[period]!) < MAX_COMMON * sum(counts, (one) => one[period]!),
+    (period) => sum(common, (one) => one[period]!) < MOST * sum(counts, (one) => one[period]!),
   )
 }
 
 function isRare(counts: readonly [number, number]): boolean {
-  return sum(counts) < MIN_SPANS
+  return sum(counts) < MIN_TAIL
 }
 
 /** Returns the only name after, or before; else a template of a route; else the common part of the names. */
@@ -673,9 +656,9 @@ function templatesOf(members: readonly Spelled[]): Map<string, Spelled[]> {
     const [ended, open] = divided(some, (one) => partsOf.get(one)!.length <= at)
     if (isTemplate && ended.length > 0) found.set(prefix, ended)
     const children = group(open, (one) => partsOf.get(one)![at]!)
-    const rare = [...children].filter(([, same]) => countOf(same) < MIN_SPANS)
+    const rare = [...children].filter(([, same]) => countOf(same) < MIN_TAIL)
     const own = rare.flatMap(([, same]) => same)
-    const isId = prefix !== '' && rare.length >= MANY && countOf(own) > countOf(open) / 2
+    const isId = prefix !== '' && rare.length >= MIN_KNOWN && countOf(own) > countOf(open) / 2
     if (isId) visit(own, at + 1, prefix + ID, true)
     for (const [part, same] of children) {
       if (isId && rare.some(([one]) => one === part)) continue

@@ -1,4 +1,5 @@
 // Runs once a shape: the loops index with `!`.
+
 import { group, groups, sum } from 'd3-array'
 import { spanTimes } from '../../calls/span-times.ts'
 import {
@@ -15,6 +16,7 @@ import { callName } from '../../flows/node-labels.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { isTestable } from '../../stats/two-sample.ts'
+import { ALL, NEARLY_ALL, SURE_LEVEL } from '../thresholds.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 
 export interface RootTypes {
@@ -28,14 +30,8 @@ export interface RootTypes {
   readonly unknown: ReadonlySet<number>
 }
 
-/** Calls that a root makes after a common one may tell types apart if this share of requests begin with it. */
-const MIN_CATCH_ALL = 0.9
 /** Types are distinguished where this share of requests makes one of their calls. */
 const MIN_GOING = 0.95
-/** A call that this share of requests makes does not tell types apart. */
-const MADE_BY_ALL = 0.99
-/** Neither does one that is made in one period only: clients asked for a type before as well. */
-const ONE_PERIOD_LEVEL = 0.001
 
 /**
  * Types of requests by service and operation of the root, and by the first call below it that not all
@@ -124,14 +120,14 @@ export const rootCalls = remembered((flows: FlowSet): RootCalls => {
   const rootOf = (shape: number) => callName(operationAt(visits.get(shape)!, 0))
   for (const [root, shapes] of group(sample.keys(), rootOf)) {
     const routes = shapes.map((shape) => callsAt(shape, 0))
-    const first = firstDistinctCalls(routes, count(routes) >= MIN_CATCH_ALL * flows.size)
+    const first = firstDistinctCalls(routes, count(routes) >= NEARLY_ALL * flows.size)
     if (first.callOf !== null) telling.set(root, first.telling)
     if (first.callOf !== null && first.common.size > 0) common = first.common
     let found = first.callOf
     for (let on = routes; found === null; ) {
       const way = on[0]!.calls[0]
       const going = on.filter(({ calls }) => calls.length === 1 && calls[0] === way)
-      if (way === undefined || count(going) < MADE_BY_ALL * count(on)) break
+      if (way === undefined || count(going) < ALL * count(on)) break
       on = going.map(({ shape, next }) => callsAt(shape, next))
       found = firstDistinctCalls(on, false).callOf
     }
@@ -180,7 +176,7 @@ function firstDistinctCalls(given: readonly Route[], isCatchAll: boolean) {
       const apart = new Set(ofOnePeriod.flatMap(([, own]) => own.map(({ shape }) => shape)))
       const others = rest.filter(({ shape }) => !apart.has(shape))
       routes = others.length > 0 ? others : rest
-    } else if (count(ownUsual) >= MADE_BY_ALL * count(going)) {
+    } else if (count(ownUsual) >= ALL * count(going)) {
       add(usual)
     } else {
       const isFirst = common.size === 0
@@ -205,7 +201,7 @@ function isDetour(routes: readonly Route[], usual: readonly Route[]): boolean {
   const known = new Set(usual.flatMap(({ calls }) => calls))
   const ways = new Set(usual.map(({ calls }) => calls.join()))
   const isUsual = ({ calls }: Route) => ways.has(calls.filter((call) => known.has(call)).join())
-  return count(routes.filter(isUsual)) >= MADE_BY_ALL * count(routes)
+  return count(routes.filter(isUsual)) >= ALL * count(routes)
 }
 
 /** Whether only one of two periods has requests of a kind, by more than chance. */
@@ -213,8 +209,8 @@ function isOfOnePeriod(own: readonly Route[], all: readonly Route[]): boolean {
   const [x1, x2] = [count(own, BEFORE), count(own, AFTER)]
   const [n1, n2] = [count(all, BEFORE), count(all, AFTER)]
   if (n1 === 0 || n2 === 0) return false
-  const isIn = Math.min(x1 / n1, x2 / n2) > (1 - MADE_BY_ALL) * Math.max(x1 / n1, x2 / n2)
-  return !isIn && twoProportionsTest(x1, n1, x2, n2).p < ONE_PERIOD_LEVEL
+  const isIn = Math.min(x1 / n1, x2 / n2) > (1 - ALL) * Math.max(x1 / n1, x2 / n2)
+  return !isIn && twoProportionsTest(x1, n1, x2, n2).p < SURE_LEVEL
 }
 
 /** Names each first call; those that come in either order have one name. */

@@ -1,4 +1,5 @@
 // Runs once a request: the loops index with `!`.
+
 import { bisectLeft, greatest, max, min, range, sum } from 'd3-array'
 import { hasTimes, rolesByShape } from '../../calls/roles.ts'
 import { spanTimes } from '../../calls/span-times.ts'
@@ -12,31 +13,27 @@ import { ascendingOrder, sortAscending } from '../../stats/ascending-order.ts'
 import { vanElteren } from '../../stats/hodges-lehmann.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { groupRows } from '../../traces/group-rows.ts'
+import {
+  MAX_LOOKED_AT,
+  MIN_ALIKE,
+  MIN_GAIN,
+  MIN_KNOWN,
+  MIN_SEEN,
+  MOST,
+  NEARLY_ALL,
+} from '../thresholds.ts'
 import { rootTypes } from './root-types.ts'
 
-/** The rarer side of the limit is at most this share of the other, compared with the other period. */
-const MAX_KEPT = 0.5
 /**
  * Requests within these shares of the way from the median to the limit, of logarithms, show whether their number jumps
  * there.
  */
 const NEAR = [1 / 4, 1 / 10] as const
-/** Least gain of log likelihood by a jump there, and over a limit of the time in one role. */
-const MIN_GAIN = 8
-/** A role with this share of the time of fast requests is nearly all of them. */
-const NEARLY_ALL = 0.9
 /** Times on either side of the limit, and how many are near it, are as elsewhere unless p is below this. */
 const ALIKE_LEVEL = 0.01
-/** Fewest times that show whether they match. */
-const MIN_ALIKE_TIMES = 3
-/** And so they are in types with this share of all requests. */
-const MIN_ALIKE = 0.5
 /** Most types that are left out, and most that are tried each time: those that differ most. */
 const MAX_LEFT_OUT = 20
-const MAX_TRIED = 5
-const MIN_REQUESTS = 10
 /** Most requests that are compared, evenly chosen from each type: more tell hardly more. */
-const MAX_COMPARED = 20_000
 const STEP = 0.01
 const LIMITS = range(STEP, 1, STEP)
 
@@ -81,10 +78,10 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
   for (let left = 0; best.found !== null && best.p < ALIKE_LEVEL; left++) {
     const { some, found } = best
     const chances = some.map((one, i) => chanceAlike([one], [found.sides[i]!]))
-    const leastAlike = ascendingOrder(Float64Array.from(chances)).subarray(0, MAX_TRIED)
+    const leastAlike = ascendingOrder(Float64Array.from(chances)).subarray(0, MIN_SEEN)
     const rests = Array.from(leastAlike, (i) => limitOf(some.filter((_, other) => other !== i)))
     best = greatest(rests, ({ p }) => p)!
-    if (left === MAX_LEFT_OUT || sizeOf(best.some) < MIN_ALIKE * sizeOf(types)) return null
+    if (left === MAX_LEFT_OUT || sizeOf(best.some) < MOST * sizeOf(types)) return null
   }
   if (best.found === null || isOfOneRole(flows, lasted, { types, ...best, found: best.found }))
     return null
@@ -92,7 +89,7 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
   for (const sampled of [AFTER, BEFORE] as const) {
     const unsampled = sampled === AFTER ? BEFORE : AFTER
     const [fast, slow] = counts.map((side) => side[sampled] / side[unsampled]) as [number, number]
-    if (fast > MAX_KEPT * slow) continue
+    if (fast > MOST * slow) continue
     return { sampled, limitUs, ratios: [fast, slow], ...keptFor(flows, lasted, limitUs) }
   }
   return null
@@ -195,14 +192,14 @@ function timesOfTypes(flows: FlowSet, lasted: Float64Array): Times[] {
       : -1,
   )
   const { offsets, rows } = groupRows(groupOf, 2 * names.length)
-  const every = Math.ceil(rows.length / MAX_COMPARED)
+  const every = Math.ceil(rows.length / MAX_LOOKED_AT)
   const timesOf = (group: number) =>
     Float64Array.from(rows.subarray(offsets[group], offsets[group + 1]), (row) => lasted[row]!)
       .sort()
       .filter((_, place) => place % every === every >> 1)
   const types = names.map((_, type): Times => [timesOf(2 * type), timesOf(2 * type + 1)])
   // A type of only one period is no sample of the other.
-  return types.filter((times) => times.every(({ length }) => length >= MIN_REQUESTS))
+  return types.filter((times) => times.every(({ length }) => length >= MIN_KNOWN))
 }
 
 /** One limit for all types. */
@@ -240,7 +237,7 @@ const added = (all: readonly Counts[]): Counts => [
  * does not rise from there on: a cut distribution has a tail, whereas a kind of slow requests has a peak.
  */
 function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
-  if (min(counts.flat(), Number)! < MIN_ALIKE_TIMES) return false
+  if (min(counts.flat(), Number)! < MIN_ALIKE) return false
   const shares = counts.map(shareOf)
   const above = types.map((times) => limitUs / min(times, (one) => quantile(one, 0.5))!)
   /** Requests of each type between two shares of the way from its median to the limit, and beyond it. */

@@ -10,9 +10,10 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import { stratifiedShift, vanElteren } from '../../stats/hodges-lehmann.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
-import { cappedTimes, SLOWEST, usualMeanUs } from '../edges/edge-times.ts'
+import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import { type Verdict, verdictOf } from '../mutations/find-response-time-mutations.ts'
+import { SLOWEST, SURE, TWICE } from '../thresholds.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { CallCounts, CallRepeats } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
@@ -434,8 +435,7 @@ function describeTimes(
     weights += weight
   }
   // The change itself is already certain; tails, or else means, only tell whether it concerns some calls.
-  const sureness =
-    test.tailP < alpha ? normalQuantile(0.975) : MIN_CLEAR * Math.sqrt(test.designEffect)
+  const sureness = test.tailP < alpha ? normalQuantile(0.975) : SURE * Math.sqrt(test.designEffect)
   // A smaller number of slow calls, by means alone, may be different calls: only tails show that some became faster.
   const leastUs = test.tailP < alpha ? Number.NEGATIVE_INFINITY : 0
   const all = { typicalUs: typical.shift * calls, calls, sureness, leastUs, isOfMean, tickUs }
@@ -443,7 +443,7 @@ function describeTimes(
   const ofRequests = isTested ? fewOf(strata, all) : null
   const operations = new Set(strata.map(({ operation }) => operation))
   const ofCalls =
-    ofRequests !== null && calls > MAX_SLOW * has.length
+    ofRequests !== null && calls > TWICE * has.length
       ? fewOf(
           callsOf(step).filter(({ operation }) => operations.has(operation)),
           { ...all, eachRequest: calls / has.length },
@@ -452,7 +452,7 @@ function describeTimes(
   const isOfSingle =
     ofCalls !== null &&
     ofRequests !== null &&
-    MAX_SLOW * ofCalls.minority.share <= ofRequests.minority.share
+    TWICE * ofCalls.minority.share <= ofRequests.minority.share
   const few = isOfSingle ? ofCalls : ofRequests
   const { shift, low, high } = few ?? typical
   const minority = few?.minority ?? null
@@ -501,15 +501,6 @@ function typicalShift(strata: readonly StepStratum[], tickUs: number) {
   )
   return { ...shift, isOfMean: false }
 }
-
-/** Standard errors from which means show that some calls changed, if tails do not. */
-const MIN_CLEAR = 3
-
-/**
- * Largest ratio of a request's calls to its slow ones; beyond it, the slow calls are reported instead of the mean of
- * all.
- */
-const MAX_SLOW = 2
 
 /** Returns the changed minority of calls if its change is clear and most of the whole change; `null` otherwise. */
 function fewOf(

@@ -1,4 +1,5 @@
 // Runs once a call: the loops index with `!`.
+
 import { bisectRight, group, mean, sum } from 'd3-array'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
@@ -6,6 +7,7 @@ import { randomSource } from '../../stats/random.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { differ, equalRows } from '../../stats/weighted-sample.ts'
 import { groupRows } from '../../traces/group-rows.ts'
+import { LEVEL, SMALL } from '../thresholds.ts'
 
 /**
  * Times ascending, in µs: one a request, the mean of its calls; where requests have more of them in
@@ -80,9 +82,6 @@ function partOfSample(
 
 export type Times = readonly [usual: GrowingStratum, failing: GrowingStratum]
 
-/** Smallest p of a difference in failures at which failing calls are compared: chance often makes that difference. */
-export const MIN_ALIKE_P = 0.05
-
 /** Calls that did not fail, and those that did unless more or fewer fail now: these are others. */
 export function comparable(strata: readonly Times[], isPart: boolean): readonly GrowingStratum[] {
   const usual = strata.map(([one]) => one)
@@ -92,7 +91,7 @@ export function comparable(strata: readonly Times[], isPart: boolean): readonly 
     some.reduce((sum, { samples }) => sum + samples[period].size, 0)
   const [x1, x2] = [count(failing, BEFORE), count(failing, AFTER)]
   const [n1, n2] = [x1 + count(usual, BEFORE), x2 + count(usual, AFTER)]
-  const isAlike = !(twoProportionsTest(x1, n1, x2, n2).p < MIN_ALIKE_P)
+  const isAlike = !(twoProportionsTest(x1, n1, x2, n2).p < LEVEL)
   return [
     ...matched(
       usual.filter((one) => sizeOf(one) > 0),
@@ -138,9 +137,6 @@ function sizeOf({ samples }: GrowingStratum): number {
   return samples[BEFORE].size + samples[AFTER].size
 }
 
-/** Relative change of the number of calls per request from which only one call of each is compared. */
-const MAX_MORE_CALLS = 0.05
-
 export class GrowingStratum {
   readonly operation: string
   readonly callingOperation: string
@@ -179,7 +175,7 @@ export class GrowingStratum {
     const [before, after] = this.samples
     const [eachBefore, eachAfter] = [before, after].map((sample) => sample.callsEach)
     // With skewed times, the mean of more calls is typically longer although no call is.
-    if (Math.abs(eachAfter! / eachBefore! - 1) > MAX_MORE_CALLS) {
+    if (Math.abs(eachAfter! / eachBefore! - 1) > SMALL) {
       for (const one of this.samples) one.takeOne()
     }
     // Cuts times at the deadlines of both periods, because other deadlines make calls neither faster nor slower.

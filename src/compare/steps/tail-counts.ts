@@ -1,4 +1,5 @@
 // Runs once a call of a request: the loops index with `!`.
+
 import { bisectRight, greatest, group, sum } from 'd3-array'
 import { addAt, joined } from '../../core/entries.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
@@ -8,14 +9,13 @@ import { moderatedShifts } from '../../stats/moderated-shifts.ts'
 import { moments } from '../../stats/moments.ts'
 import { pooledQuantile, quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
+import { FAR, MIN_TAIL, MOST } from '../thresholds.ts'
 import type { StepSample, StepStratum } from './step-strata.ts'
 import type { StepTimes } from './step-times.ts'
 import { type ChoiceCounts, compareRare, shortStretches, type TimeBlocks } from './time-blocks.ts'
 
 /** Power of ranks that a subset shows by. */
 const SUBSET_POWER = 4
-/** A tail of fewer values a period is one value or none. */
-const MIN_TAIL_VALUES = 20
 /** Limits far beyond the usual: a multiple of the value that this share does not exceed in the faster period. */
 const FAR_TAILS = [
   { share: 0.95, times: 1.5 },
@@ -53,7 +53,7 @@ export function testTails(
   const known = new Map(
     distinct.map((strata, i) => {
       const { rankP = Number.NaN, beforeCount = 0, afterCount = 0 } = near[i] ?? {}
-      const isEnough = Math.min(beforeCount, afterCount) >= MIN_TAIL_VALUES
+      const isEnough = Math.min(beforeCount, afterCount) >= MIN_TAIL
       return [strata, cauchyCombination([isEnough ? rankP : Number.NaN, ...farP[i]!])]
     }),
   )
@@ -234,12 +234,8 @@ function varianceBeyond(values: Float64Array, limit: number): number {
 }
 
 /** Calls take far longer beyond this multiple of the time that this share of the faster period does not exceed. */
-const TIMES = 1.5
 const SHARE = 0.95
-/** Fewest calls of each period that show what nearly all take. */
-const MIN_CALLS = 20
 /** Smallest share of the whole difference that one operation holds, for it to be named. */
-const MIN_HELD = 0.5
 const DRAWS = 9_999
 const SEED = 2011
 
@@ -285,18 +281,18 @@ export function testFarTimes(flows: FlowSet, steps: readonly StepTimes[]): FarTi
   const beyond = beyondMean(all, requests)
   const moreUs = sumAfter(beyond)
   const most = greatest(parts, (part) => part.moreUs)
-  if (most === undefined || !(moreUs > 0) || most.moreUs < MIN_HELD * moreUs) return null
+  if (most === undefined || !(moreUs > 0) || most.moreUs < MOST * moreUs) return null
   return { step: most.step, operation: most.operation, p: permutationP(beyond, moreUs) }
 }
 
 /** Returns calls of both periods that take far longer than nearly all of one, and by how much, in µs. */
 function farCalls({ before, after }: StepStratum): [request: number, us: number][] {
   const samples = [before, after]
-  if (samples.some(({ values }) => values.length < MIN_CALLS)) return []
+  if (samples.some(({ values }) => values.length < MIN_TAIL)) return []
   const usualUs = Math.min(...samples.map(({ values }) => quantile(values, SHARE)))
   return samples.flatMap(({ values, requests, criticalUs }: StepSample) =>
     Array.from(values, (us, i): [number, number] => [requests[i]!, Math.min(us, criticalUs[i]!)])
-      .filter(([, us]) => us > TIMES * usualUs)
+      .filter(([, us]) => us > FAR * usualUs)
       .map(([request, us]) => [request, us - usualUs]),
   )
 }

@@ -1,4 +1,5 @@
 // Runs once a request of a step: the loops index with `!`.
+
 import { sum } from 'd3-array'
 import { remembered } from '../../core/remembered.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
@@ -21,15 +22,16 @@ import {
   StretchSums,
 } from '../../stats/moderated-shifts.ts'
 import { largerP, RunSums, runMeasure, runShifts, shareMeasure } from '../../stats/run-shifts.ts'
-
-/** Stretches of time that each period is divided into, and each run of one, if there is room. */
-export const BLOCKS = 10
-const SHORT_STRETCHES = 80
-/** Stretches that all runs before may have together. */
-const MAX_BLOCKS = 200
-
-/** Periods are of the same time where they share this part of the longer one. */
-export const MIN_SHARED = 0.8
+import {
+  BLOCKS,
+  LARGE,
+  MAX_KEPT,
+  MIN_SEEN,
+  NOTABLE,
+  SHORT_STRETCHES,
+  SURE,
+  WHOLE_LEVEL,
+} from '../thresholds.ts'
 
 export interface TimeBlocks {
   /** Number of each request's stretch: those of one run after the other, after last. */
@@ -54,7 +56,7 @@ export const shortStretches = remembered((flows: FlowSet) => divided(flows, SHOR
 function divided(flows: FlowSet, most: number): TimeBlocks {
   const { period, runs, size } = flows
   const of = new Uint8Array(size)
-  const perRun = Math.min(most, Math.floor(MAX_BLOCKS / Math.max(1, runs.length)))
+  const perRun = Math.min(most, Math.floor(MAX_KEPT / Math.max(1, runs.length)))
   const pairs = runs.length === 1 ? pairingOf(flows) : null
   const isOfOneTime = pairs === 'time'
   const members = isOfOneTime
@@ -78,7 +80,7 @@ function divided(flows: FlowSet, most: number): TimeBlocks {
 function pairingOf(flows: FlowSet): Pairing {
   const overlap = periodOverlap(flows)
   if (overlap === null) return null
-  if (overlap.share >= MIN_SHARED) return 'time'
+  if (overlap.share >= LARGE) return 'time'
   return overlap.gapUs >= overlap.shorterUs ? 'phase' : null
 }
 
@@ -230,9 +232,6 @@ export function compareChoices(
   return tests.map((test, i) => ({ ...test, p: largerP(test.p, between[i]) }))
 }
 
-/** Largest share of chances taken at which their number varies nearly as that of rare events (Poisson). */
-const RARE = 0.1
-
 /**
  * Tests how often things are done: `compareChoices`, of one run before together with `compareRare` for rare ones, of
  * which the ratio of rates tells more than their difference.
@@ -244,7 +243,7 @@ export function compareActions(
   const tests = compareChoices(counted, blocks)
   if (blocks.runs > 1) return tests
   const isRare = ({ made, chances, p }: CountsTest) =>
-    !Number.isNaN(p) && sum(made) <= RARE * sum(chances)
+    !Number.isNaN(p) && sum(made) <= NOTABLE * sum(chances)
   const rare = compareRare(
     tests.map((test, i) =>
       isRare(test) ? counted[i]!.strata.map((one) => unweighted(one, blocks.perRun)) : [],
@@ -281,8 +280,6 @@ export function compareRare(
   )
 }
 
-/** Share of the level for the test of all of after; the rest is for its parts. */
-export const WHOLE_LEVEL = 0.92
 /** Parts of after tested by themselves, and their parts of the level: its end, its beginning. */
 const PARTS = [
   { from: 0.3, to: 1, level: 0.02 },
@@ -365,9 +362,6 @@ export interface CountsTest {
   readonly p: number
 }
 
-/** Fewest chances taken, or left, for the normal approximation; with fewer, counts are tested exactly. */
-const MIN_EXPECTED = 5
-
 export interface CountsOptions extends StretchOptions {
   /** Duration of levels; default `false`: none lasts longer than a stretch. */
   readonly lasts?: Lasting
@@ -414,9 +408,6 @@ export function unweighted(counts: ChoiceCounts, perRun: number): ChoiceCounts {
 /** Number of recorded values, the sum of their weights, and the sum of the squared weights. */
 export type WeightMoments = [recorded: number, sum: number, squares: number]
 
-/** Standard errors by which weights of taken values must differ from the others to tell how they were sampled. */
-const INFORMATIVE = 3
-
 /**
  * Returns the worth of a weighted count as a factor: the share of that many unweighted values varies as much as Σwy /
  * Σw. If the weights of taken values clearly differ from the others (for example because all failures are kept), uses
@@ -442,7 +433,7 @@ function tellApart(
 ): boolean {
   const variance = squares / count - (sum / count) ** 2
   const differ = Math.abs(sum1 / n1 - sum2 / n2)
-  return differ > INFORMATIVE * Math.sqrt(variance * (1 / n1 + 1 / n2))
+  return differ > SURE * Math.sqrt(variance * (1 / n1 + 1 / n2))
 }
 
 /** Sums of both periods, in whole numbers. */
@@ -556,7 +547,7 @@ function areFew(used: readonly Table[]): boolean {
     below += expected - Math.max(0, x1 + x2 - n1)
     above += Math.min(n2, x1 + x2) - expected
   }
-  return Math.min(below, above) < MIN_EXPECTED
+  return Math.min(below, above) < MIN_SEEN
 }
 
 function total(counts: Float64Array, [from, to]: readonly [number, number]): number {

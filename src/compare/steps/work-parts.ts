@@ -1,4 +1,5 @@
 // Runs once a span of a request: the loops index with `!`.
+
 import { mean, sum } from 'd3-array'
 import { spanTimes } from '../../calls/span-times.ts'
 import { allVisits, childrenOf, operationAt, type ShapeVisits } from '../../calls/visits.ts'
@@ -8,6 +9,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { callName } from '../../flows/node-labels.ts'
 import { NS } from '../../flows/span-tree.ts'
 import { median } from '../../stats/quantile.ts'
+import { MOST } from '../thresholds.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import type { StepChange } from './step-changes.ts'
 import type { Step } from './step-times.ts'
@@ -27,9 +29,6 @@ export interface WorkPart {
 }
 
 type Part = ReturnType<typeof partsOf>[number]
-
-/** Operations that fewer of the requests of either period have are passed over: they were selected by something. */
-const MIN_HAVING = 0.5
 
 /** Time of a request in an operation of a service that no other span covers. */
 export interface OwnTime {
@@ -91,7 +90,7 @@ export function workParts(
       new Set([...ofAll.values()].flatMap((own) => own[period].map(({ request }) => request))).size,
   )
   return [...parts]
-    .filter(([, own]) => own.some((values, period) => values.length >= MIN_HAVING * all[period]!))
+    .filter(([, own]) => own.some((values, period) => values.length >= MOST * all[period]!))
     .map(([operation, own]) => {
       const [before, after] = [usOf(own[BEFORE], BEFORE), usOf(own[AFTER], AFTER)]
       const having = (period: Period) => median(own[period].map(({ us }) => us))

@@ -20,6 +20,7 @@ import { calledName, rootsName, stepName } from '../findings/names.ts'
 import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import { ERRORS, type LogChange } from '../steps/compare-log-counts.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
+import { MAX_TEXT } from '../thresholds.ts'
 import { alsoDone, callsText, ofChances, type Words } from './finding-facts.ts'
 
 /** Says what a service does differently, and where to look. */
@@ -120,7 +121,6 @@ function doneToo(alike: readonly Pick<RepeatChange, 'of'>[]): string {
 }
 
 const MAX_CALLS_NAMED = 4
-const MAX_OPERATIONS_NAMED = 3
 
 /**
  * Says what operations do: `GET calls cart GET and ads LIST one after the other, no longer at the
@@ -142,7 +142,7 @@ function whatOrder(
     return `${grouped(isLess ? all - n : n)} of ${grouped(all)}`
   }
   const names = [first, ...others].map(({ of }) => operationName(of))
-  const who = listed(names, MAX_OPERATIONS_NAMED)
+  const who = listed(names, MAX_NAMED)
   const does = wordsOf(first.calls)[names.length > 1 ? 'plural' : 'singular']
   if (isLess && counts[AFTER][0] === counts[AFTER][1]) {
     return `${who} no longer ${does} (${share(BEFORE)} requests before)`
@@ -288,9 +288,6 @@ function pathText(
     : `requests now do ${added} instead of ${removed}`
 }
 
-/** A message that stands within a sentence. */
-const MAX_TEXT_LENGTH = 80
-
 /** Says what a service logs otherwise. */
 export function logsWords({ changes }: LogsEvidence): Words {
   const service = printable(changes[0].of.service)
@@ -311,7 +308,7 @@ export function serviceLogsText(changes: readonly ServiceLogChange[]): string {
 
 function serviceLogText({ level, text, messages: [before, after], means }: ServiceLogChange) {
   const grave = GRAVE_LEVELS.has(level) ? `${level.toUpperCase()} ` : ''
-  const name = `${grave}“${printable(shortText(text, MAX_TEXT_LENGTH))}”`
+  const name = `${grave}“${printable(shortText(text, MAX_TEXT))}”`
   if (before === 0) return `new ${name} (${grouped(after)} times)`
   if (after === 0) return `no ${name} any more (${grouped(before)} before)`
   const factor = means[1] / means[0]

@@ -4,7 +4,7 @@ import { requireStage } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { count, defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
 import { changeWords, type Quantity } from '../../core/quantity.ts'
-import { formatDuration, grouped, listed, percent, printable } from '../../core/words.ts'
+import { formatDuration, grouped, listed, MAX_NAMED, percent, printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { operationName } from '../../flows/node-labels.ts'
 import { Categories } from '../categories/categories.ts'
@@ -77,9 +77,6 @@ import {
   segmentWords,
 } from './segment-words.ts'
 import { conditionWords, factorWords, placeWords, stepsWords } from './step-words.ts'
-
-/** Number of slower findings, from the first, for which interfering requests are searched. */
-const MAX_INTERFERED = 3
 
 const FIND_FINDINGS_OPTIONS = defineOptions({
   alpha: level({ default: 0.05, sentence: 'Chance of any false finding' }),
@@ -166,7 +163,7 @@ export function groupFindings(
   const interferences = new Map(
     (interference ? kept : [])
       .filter(({ cause }) => cause.kind === 'latency' && cause.direction === 'slower')
-      .slice(0, MAX_INTERFERED)
+      .slice(0, MAX_NAMED)
       .map(({ cause }) => [cause, findInterference(sources, cause)]),
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {

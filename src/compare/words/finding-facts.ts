@@ -35,6 +35,7 @@ import type { Bursts, Onset } from '../onset/onset.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import type { CountsTest } from '../steps/time-blocks.ts'
 import { namedPart, type WorkPart, wayParts, workParts } from '../steps/work-parts.ts'
+import { ID_LENGTH, LARGE, MAX_ID_LENGTH, MOST, SMALL } from '../thresholds.ts'
 
 /** Sentences of a finding. */
 export interface Words {
@@ -76,9 +77,6 @@ export function slowNotes(
   return [`before, these ${of} took ${changed} (median), all ${of} ${usual}`]
 }
 
-/** Share of the change from which only one way is mentioned. */
-const ONE_WAY = 0.8
-
 /** Says which way calls take longer, of those whose both sides were recorded. */
 export function wayNotes(
   flows: FlowSet,
@@ -90,9 +88,9 @@ export function wayNotes(
   if (parts === null) return []
   const share = parts.thereUs / (parts.thereUs + parts.backUs)
   // Beyond all of it, the clocks of both sides moved against each other.
-  if (!(share > ONE_WAY - 1 && share < 2 - ONE_WAY)) return []
-  if (share >= ONE_WAY) return ['the time is lost on the way to the called service, not back']
-  if (share <= 1 - ONE_WAY) return ['the time is lost on the way back from the called service']
+  if (!(share > LARGE - 1 && share < 2 - LARGE)) return []
+  if (share >= LARGE) return ['the time is lost on the way to the called service, not back']
+  if (share <= 1 - LARGE) return ['the time is lost on the way back from the called service']
   return [`${percent(share)} of it on the way to the called service, ${percent(1 - share)} back`]
 }
 
@@ -114,9 +112,6 @@ export function alsoDone(others: number): string {
   return others === 1 ? ', as does 1 other operation' : `, as do ${others} other operations`
 }
 
-/** A title that names one operation of a step says less than this share of its change alone. */
-const MIN_NAMED = 0.5
-
 /** Says which other operation of a step changed with the one that its title names, or how many did. */
 export function alsoChanged(step: StepChange): string {
   const { service, operations, contributionUs } = step
@@ -128,13 +123,9 @@ export function alsoChanged(step: StepChange): string {
   }
   if (changed.length > 0) return alsoDone(others.length)
   const most = Math.max(0, ...operations.map((one) => one.contributionUs / contributionUs))
-  const isOne = operations.length < 2 || most >= MIN_NAMED
+  const isOne = operations.length < 2 || most >= MOST
   return isOne ? '' : ', as do its other operations together'
 }
-
-/** Longer ids of traces lose their end. */
-const MAX_ID_LENGTH = 12
-const SHORT_ID_LENGTH = 8
 
 /** Share of pairs that means no change. */
 const NO_CHANGE = 0.5
@@ -205,9 +196,6 @@ function ofCallsFact({ calls, requests }: Draft, quantity: Quantity): string[] {
 /** Says that p is about the whole distribution, next to a mean that may be the same. */
 export const OWN_P = 'times changed, though perhaps not their mean: '
 
-/** A mean this far from the typical shift in the title is labeled as a mean. */
-const FAR_OFF = 0.05
-
 /** `46 of 100 requests take 425 µs longer (95 % CI 370–479 µs)`. */
 function eachText(
   each: number,
@@ -219,7 +207,7 @@ function eachText(
 ): string {
   const [step, ...others] = draft.steps
   const isTypical = step === undefined || others.length > 0 || step.share !== undefined
-  const isFar = !isTypical && Math.abs(each / step.shiftUs - 1) > FAR_OFF
+  const isFar = !isTypical && Math.abs(each / step.shiftUs - 1) > SMALL
   const more = `${who ?? 'requests'} take ${moreText(each, quantity)}${isFar ? ' on average' : ''}`
   return more + intervalText(signed(draft.eachInterval, each), quantity)
 }
@@ -379,8 +367,7 @@ function unsureUs(
 }
 
 export function lookText({ look, exemplars: { before, after } }: Finding): string {
-  const short = (id: string) =>
-    id.length > MAX_ID_LENGTH ? `${id.slice(0, SHORT_ID_LENGTH)}…` : id
+  const short = (id: string) => (id.length > MAX_ID_LENGTH ? `${id.slice(0, ID_LENGTH)}…` : id)
   const traces = [
     ...(before[0] === undefined ? [] : [`${short(before[0])} (before)`]),
     ...(after[0] === undefined ? [] : [`${short(after[0])} (after)`]),

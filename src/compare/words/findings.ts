@@ -11,6 +11,7 @@ import {
   formatDuration,
   grouped,
   listed,
+  MAX_NAMED,
   percent,
   printable,
   spoken,
@@ -24,17 +25,11 @@ import { moreFailed } from '../findings/error-findings.ts'
 import { type Finding, isOpen } from '../findings/finding.ts'
 import { placeTitle, stepTitle } from '../findings/names.ts'
 import { clearShift, type WholeShift } from '../findings/request-findings.ts'
-import {
-  FAR,
-  type FewSlow,
-  SLOW,
-  type SlowCounts,
-  type SlowRequests,
-  type SlowStretch,
-} from '../findings/slow-stretch.ts'
+import type { FewSlow, SlowCounts, SlowRequests, SlowStretch } from '../findings/slow-stretch.ts'
 import type { ErrorChange } from '../steps/compare-errors.ts'
 import { slowSample } from '../steps/slow-sample.ts'
 import type { StepChange } from '../steps/step-changes.ts'
+import { HARDLY_ANY, LARGE, NOTABLE, TWICE } from '../thresholds.ts'
 import {
   burstsText,
   deadlineText,
@@ -65,9 +60,6 @@ const NOTHING_TESTABLE =
 const WIDTH = 100
 const INDENT = '    '
 const FACT_SEPARATOR = ' · '
-const MAX_CONSEQUENCES_TOLD = 3
-/** The effects of failing requests and of the mix are mentioned from this share of the change on. */
-const MIN_TOLD = 0.1
 
 interface FindingColumns extends SlowRequests {
   readonly findings: readonly Finding[]
@@ -128,7 +120,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   get unexplainedShare(): number {
     const isTold = this.findings.length > 0 ? this.attributedUs !== 0 : this.unexplained !== null
     const left = leftShare(this)
-    return isTold && left > 1 - MIN_EXPLAINED ? left : 0
+    return isTold && left > 1 - LARGE ? left : 0
   }
 
   /** Says when requests were slow for a while, and where; `null` if they were not. */
@@ -224,7 +216,7 @@ export class Findings extends columnarStage<FindingColumns>() {
             ? this.#isSlowKept()
               ? ': slow ones seem to have been kept preferentially'
               : ', but no single step or type of request explains it'
-            : `: ${mixOfAll(share, shiftUs, quantity)}${share < MIN_EXPLAINED ? '; no single step or type of request explains the rest' : ''}`
+            : `: ${mixOfAll(share, shiftUs, quantity)}${share < LARGE ? '; no single step or type of request explains the rest' : ''}`
     return `${who}${intervalText(bounds, quantity)}${why}.`
   }
 
@@ -330,7 +322,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   /** Writes one finding: place and change, facts, where to look, and where else it shows. */
   textOf(finding: Finding, width = WIDTH): string {
     const { rank, title, text, consequences } = finding
-    const left = consequences.length - MAX_CONSEQUENCES_TOLD
+    const left = consequences.length - MAX_NAMED
     const titled = wrapped(`#${rank}`.padEnd(INDENT.length) + title, '', width)
     const last = titled.pop() ?? ''
     const share = shareText(finding, this)
@@ -341,7 +333,7 @@ export class Findings extends columnarStage<FindingColumns>() {
       hasRoom ? last + share.padStart(width - last.length) : last,
       ...wrapped(hasRoom || share === '' ? text : share + FACT_SEPARATOR + text, INDENT, width),
       ...wrapped(lookText(finding), INDENT, width),
-      ...consequences.slice(0, MAX_CONSEQUENCES_TOLD).flatMap((consequence) => {
+      ...consequences.slice(0, MAX_NAMED).flatMap((consequence) => {
         const { kind, title, requests } = consequence
         // Its time is part of the finding above and may come from other requests, too.
         const where = kind === 'latency' ? ` (${counted(requests, 'request')})` : ''
@@ -359,8 +351,6 @@ function isSureStep({ interval }: StepChange): boolean {
 
 /** Findings explain all of a change from this share of it on. */
 const ALL_OF_IT = 0.995
-/** Below this share, they also say what nothing explains. */
-const MIN_EXPLAINED = 0.8
 
 /** Up to this share, which estimates may reach together, they explain all of a change. */
 const MAX_EXPLAINED = 1.2
@@ -376,7 +366,7 @@ function accountedText(all: Findings): string | null {
   const share = attributedUs / observedChangeUs
   const isUnsure =
     sum(findings.filter(isOpen), (one) => Math.abs(one.contributionUs)) >
-    MIN_TOLD * Math.abs(attributedUs)
+    NOTABLE * Math.abs(attributedUs)
   const told = (verb: string, isSingular: boolean) => (isSingular ? `${verb}s` : verb)
   if (share > 0 && ofMix >= 0 && share + ofMix <= MAX_EXPLAINED) {
     const explain = isUnsure ? 'may explain' : told('explain', isOne)
@@ -411,7 +401,7 @@ function leftShare(all: Findings): number {
 /** Returns the share of the change from another mix of requests, if worth reporting; below 0 if it hides some. */
 function mixShare({ mixUs, observedChangeUs }: Findings): number {
   const share = mixUs / observedChangeUs
-  return Math.abs(share) >= MIN_TOLD ? share : 0
+  return Math.abs(share) >= NOTABLE ? share : 0
 }
 
 /** Says what of a change the mix is, where it may be more than all of it. */
@@ -464,7 +454,7 @@ export function stretchText(stretch: SlowStretch, flows: FlowSet): string {
   const told = { ...stretch, where: where && where + all }
   return (
     `Slow stretch: ${when}, ${of(inside)} requests took ` +
-    `longer than ${100 * SLOW} % of their type before ${counts}, ` +
+    `longer than ${100 * HARDLY_ANY} % of their type before ${counts}, ` +
     `${slowText(told, inside.requests + outside.requests, quantity)}; ${slowest}`
   )
 }
@@ -478,7 +468,7 @@ export function fewSlowText(few: FewSlow, flows: FlowSet): string {
   const only = few.condition === null ? '' : `, nearly all where ${few.condition}`
   const when = fewSlowWhen(few, flows)
   return (
-    `Few but slow: ${counted(few.requests, 'request')} took more than ${FAR} times ${longest} before, ` +
+    `Few but slow: ${counted(few.requests, 'request')} took more than ${TWICE} times ${longest} before, ` +
     `${slowText({ ...told, only }, flows.wholes(AFTER), quantity)}, but may be chance. ` +
     `${when === null ? '' : `They come ${when}. `}` +
     `Slowest: ${few.examples.map(printable).join(', ')}.`

@@ -11,12 +11,11 @@ import { condition } from '../../traces/selection/condition.ts'
 import { moreFailed } from '../findings/error-findings.ts'
 import type { Draft, FailureEvidence, Finding, SegmentEvidence } from '../findings/finding.ts'
 import { calledName } from '../findings/names.ts'
-import { ALL_OF_IT } from '../findings/segment-findings.ts'
-import { MANY_TIMES } from '../segments/mistaken-conditions.ts'
 import type { Segment } from '../segments/segments.ts'
 import type { ErrorChange, InnerCall } from '../steps/compare-errors.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
 import { MIN_PART, workParts } from '../steps/work-parts.ts'
+import { MOST, NEARLY_ALL, SURE_LEVEL, TWICE } from '../thresholds.ts'
 import {
   callsText,
   deadlineText,
@@ -71,7 +70,7 @@ export function segmentClause({
       : []),
   ]
   const isAll =
-    !(shareOfChange < ALL_OF_IT) && (step === null || steps.every((one) => isOfOneStep(one, step)))
+    !(shareOfChange < NEARLY_ALL) && (step === null || steps.every((one) => isOfOneStep(one, step)))
   const where = conditions.length === 0 ? [] : ['where', `${of}${text}`]
   if (where.length + calls.length === 0) return ''
   return `, ${[isAll ? 'only' : 'mostly', ...calls, ...where].join(' ')}`
@@ -113,20 +112,17 @@ function segmentFacts(segment: Segment, taking = ''): string[] {
   ]
 }
 
-/** Chance below which a place clearly gets a larger share of the calls. */
-const MAX_CHANCE = 1e-3
-
 /** Whether slower calls are those to a place that gets many times the share of calls that it got. */
 function isLoaded({ conditions, step, inside, outside, direction }: Segment): boolean {
   const [then, now] = [inside.before + outside.before, inside.after + outside.after]
-  const isMore = inside.before > 0 && inside.after / now >= (MANY_TIMES * inside.before) / then
+  const isMore = inside.before > 0 && inside.after / now >= (TWICE * inside.before) / then
   if (direction !== 'slower' || !isMore) return false
   const { p } = twoProportionsTest(inside.before, then, inside.after, now)
   const isThere = conditions.some(
     ({ service, attribute }) =>
       service === step?.service && isOfPlace(attribute) && attribute !== 'version',
   )
-  return isThere && p < MAX_CHANCE
+  return isThere && p < SURE_LEVEL
 }
 
 function loadText({ inside, outside }: Segment): string {
@@ -211,10 +207,6 @@ function innerOf({ step, operation, inside, requests, within }: Segment, flows: 
   return isIt && allUs * inside.change > 0 ? part.operation : null
 }
 
-/** A message is named if this share of the calls that changed says so. */
-const MOSTLY = 0.5
-/** Most services to look at that are named. */
-const MAX_LOOKED_AT = 3
 /** Most operations with the same failures that are named. */
 const MOST_CALLS = 2
 
@@ -227,7 +219,7 @@ export function failuresWords({ change, passed, counts, deadline }: FailureEvide
   // Failures that only callers recorded may never have reached the service: an open breaker, or no connection.
   const look = listed(
     [...callers, change.service, ...(inner?.peer ? [inner.peer] : [])].map(printable),
-    MAX_LOOKED_AT,
+    MAX_NAMED,
   )
   if (passed !== null) {
     return {
@@ -237,7 +229,7 @@ export function failuresWords({ change, passed, counts, deadline }: FailureEvide
       notes: [rateText(counts)],
     }
   }
-  const from = kind === 'work' ? '' : `${listed(callers.map(printable), MAX_LOOKED_AT)} → `
+  const from = kind === 'work' ? '' : `${listed(callers.map(printable), MAX_NAMED)} → `
   return {
     where: from + service,
     what: errorWords(change, counts),
@@ -263,7 +255,7 @@ export function errorWords(
   const [message] = messages
   const moved = Math.abs(made[AFTER] - made[BEFORE])
   const isMost =
-    message !== undefined && Math.abs(message.made[1] - message.made[0]) >= MOSTLY * moved
+    message !== undefined && Math.abs(message.made[1] - message.made[0]) >= MOST * moved
   const words = said ?? (isMost ? message.text : '')
   const saying = words === '' ? '' : ` with “${printable(words)}”`
   if (made[AFTER] === 0) {

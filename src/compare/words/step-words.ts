@@ -19,6 +19,7 @@ import { subjectOf } from '../segments/segment-words.ts'
 import type { Segment } from '../segments/segments.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import { isInnerPart, namedPart, type WorkPart, workParts } from '../steps/work-parts.ts'
+import { NOTABLE, SMALL } from '../thresholds.ts'
 import {
   alsoChanged,
   EVERYWHERE,
@@ -112,9 +113,6 @@ function whatChanged(
   }
 }
 
-/** Smallest share at which the work of an operation that contains another is not all its own. */
-const MIN_SHARED = 0.1
-
 function workWords(step: StepChange, operation: string, parts: readonly WorkPart[]): string {
   if (step.kind !== 'work') return operation
   const part = namedPart(step, parts)
@@ -122,7 +120,7 @@ function workWords(step: StepChange, operation: string, parts: readonly WorkPart
   if (part !== undefined) return `${operationName(part)} within ${operation}`
   const isShared =
     step.part !== 'itself' &&
-    parts.some((one) => isInnerPart(step, one) && one.shiftUs / step.shiftUs >= MIN_SHARED)
+    parts.some((one) => isInnerPart(step, one) && one.shiftUs / step.shiftUs >= NOTABLE)
   return isShared ? `${operation}, internal spans included,` : `${operation} itself`
 }
 
@@ -132,14 +130,6 @@ function oftener(step: StepChange, parts: readonly WorkPart[]): string {
   if (!part?.isOfCalls) return ''
   return `, because it calls ${operationName(part)} ${part.shiftUs > 0 ? 'more' : 'less'} often`
 }
-
-/** Smallest share of the work for a part to be mentioned. */
-const MIN_TOLD = 0.1
-/**
- * Largest difference between the sum of parts and the extra time of each request, as a share, at which parts are
- * mentioned.
- */
-const MAX_APART = 0.05
 
 /**
  * Splits what each request takes more on average: `717 ms made up of 560 ms in PlaceOrder, 157 ms in ConvertCurrency`.
@@ -155,10 +145,10 @@ function partNotes(
   if (scope.of !== 'step' || step.kind !== 'work' || step.minority !== null) return []
   const sumUs = parts.reduce((sum, { meanUs }) => sum + meanUs, 0)
   const told = parts
-    .filter(({ meanUs }) => meanUs / eachUs >= MIN_TOLD)
+    .filter(({ meanUs }) => meanUs / eachUs >= NOTABLE)
     .sort((a, b) => b.meanUs / eachUs - a.meanUs / eachUs)
     .slice(0, MAX_NAMED)
-  if (told.length < 2 || !(Math.abs(sumUs / eachUs - 1) <= MAX_APART)) return []
+  if (told.length < 2 || !(Math.abs(sumUs / eachUs - 1) <= SMALL)) return []
   const texts = told.map(
     ({ operation, meanUs }) =>
       `${formatAmount(Math.abs(meanUs), quantity)} in ${operationName({ operation })}`,

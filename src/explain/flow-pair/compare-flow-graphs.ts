@@ -6,13 +6,13 @@ import type { Comparison } from '../../compare/comparison.ts'
 import {
   type FamilyTest,
   isSure,
-  LARGE_SHIFT,
   largeShiftUs,
   ResponseTimeMutations,
   testFamily,
 } from '../../compare/mutations/find-response-time-mutations.ts'
 import { type OrderChange, orderDifference } from '../../compare/precursors/match-precursors.ts'
 import type { RankedMutation } from '../../compare/ranking/rank-mutations.ts'
+import { NEGLIGIBLE } from '../../compare/thresholds.ts'
 import { addAt, getOrInsert } from '../../core/entries.ts'
 import {
   OptionError,
@@ -98,7 +98,7 @@ export function compareFlowGraphs(
 ): FlowComparison {
   requireStage('compareFlowGraphs(responseTime, pair)', responseTime, ResponseTimeMutations)
   rejectUnknownOptions(options, ['names', 'largeShift'])
-  const { names, largeShift = LARGE_SHIFT } = options
+  const { names, largeShift = NEGLIGIBLE } = options
   if (!(largeShift >= 0 && largeShift <= 1)) {
     throw new OptionError('largeShift', largeShift, 'a share from 0 to 1')
   }

@@ -1,13 +1,9 @@
 // Called some hundred times for each scenario, over all its requests: the loops index with `!`.
+
 import { bisectRight, cumsum, max, min, sum } from 'd3-array'
 import { requestStartsUs } from '../../calls/call-forest.ts'
-import {
-  BLOCKS,
-  type ChoiceCounts,
-  compareChoices,
-  divideTimes,
-  MIN_SHARED,
-} from '../../compare/steps/time-blocks.ts'
+import { type ChoiceCounts, compareChoices, divideTimes } from '../../compare/steps/time-blocks.ts'
+import { BLOCKS, LARGE } from '../../compare/thresholds.ts'
 import { formatDuration, shortNumber } from '../../core/words.ts'
 import { overlapInTime } from '../../flows/overlap.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
@@ -434,7 +430,7 @@ export interface Stretches {
 /** Divides each period into ten stretches of as many requests; periods of the same time at the same moments. */
 export function stretchesOf(base: RequestModel, target: RequestModel): Stretches {
   const [own, theirs] = [startsUs(base), startsUs(target)]
-  const isOfOneTime = (overlapInTime(own.toSorted(), theirs.toSorted())?.share ?? 0) >= MIN_SHARED
+  const isOfOneTime = (overlapInTime(own.toSorted(), theirs.toSorted())?.share ?? 0) >= LARGE
   const stretches = isOfOneTime
     ? divideTimes(Float64Array.from([...own, ...theirs]), BLOCKS)
     : [...divideTimes(own, BLOCKS), ...divideTimes(theirs, BLOCKS)]

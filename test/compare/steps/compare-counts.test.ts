@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
-  BLOCKS,
   type ChoiceCounts,
   type CountsTest,
   compareCounts,
 } from '../../../src/compare/steps/time-blocks.ts'
+import { BLOCKS } from '../../../src/compare/thresholds.ts'
 import { normalQuantile, type RandomSource, randomSource } from '../../../src/stats/index.ts'
 import { expectRelative } from '../../stats/expect-relative.ts'
 import { rOracle } from '../../stats/oracles/read.ts'

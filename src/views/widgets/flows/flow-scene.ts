@@ -1,7 +1,7 @@
 import { rollup, sort, sum } from 'd3-array'
 import { useEffect, useRef } from 'preact/hooks'
-import { LARGE_SHIFT } from '../../../compare/mutations/find-response-time-mutations.ts'
 import type { OrderChange } from '../../../compare/precursors/match-precursors.ts'
+import { NEGLIGIBLE } from '../../../compare/thresholds.ts'
 import { fingerprint } from '../../../core/fingerprint.ts'
 import {
   count,
@@ -123,7 +123,7 @@ export const FLOWS_WIDGET_OPTIONS = defineOptions({
     accepts: (names) => typeof names === 'function' || typeof names === 'object',
   }),
   largeShift: share({
-    default: LARGE_SHIFT,
+    default: NEGLIGIBLE,
     sentence:
       'Share of the mean response time from which a change of an edge counts, as changed if it is significant, else as perhaps by chance',
   }),
