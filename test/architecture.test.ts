@@ -161,6 +161,29 @@ describe('the architecture of src', () => {
     },
   )
 
+  test('numbers that decide in compare stand in thresholds.ts', () => {
+    // Codes, units, and numbers of things that the code itself has are no decisions, nor are steps of a grid.
+    const isPlain = ([, name, value]: RegExpMatchArray) =>
+      /_US$|^US_PER_|^SEED$|^MIN_STEADY$|^(NEXT_TAIL|STEP|SPREAD)$/.test(name as string) ||
+      /^(-?[0-2]$|2 \*\* |1 << )/.test(value as string) ||
+      ['FIELDS', 'FIRST_LABEL', 'KINDS_OF_EVIDENCE', 'MILLISECONDS', 'SECONDS', 'WIDTH'].includes(
+        name as string,
+      )
+    const inFiles = FILES.filter((file) => file.startsWith('compare/')).flatMap((file) =>
+      [
+        ...(TEXTS.get(file) as string).matchAll(
+          /^(?:export )?const ([A-Z_]+)(?:: \w+)? = (-?[\d.].*)$/gm,
+        ),
+      ]
+        .filter((found) => !isPlain(found))
+        .map(([, name]) => `${file} ${name}`),
+    )
+    const outside = inFiles.filter((one) => !one.startsWith('compare/thresholds.ts '))
+    expect(outside).toEqual([])
+    expect(inFiles.length).toBeLessThanOrEqual(80)
+    expect(inFiles.length).toBeGreaterThan(50)
+  })
+
   test('findings are data: what writes amounts and counts is used in compare/words alone', () => {
     const used = FILES.filter((file) => file.startsWith('compare/findings/')).flatMap((file) => {
       const imports = (TEXTS.get(file) as string).matchAll(

@@ -10,6 +10,8 @@
 export const LEVEL = 0.05
 /** Level for what changes how all else is read, such as another mix of requests: a false one would mislead. */
 export const SURE_LEVEL = 0.001
+/** Level for what tests hold that stretches of time are alike, which they hardly are: gaps, drifts, and versions. */
+export const DRIFT_LEVEL = 1e-4
 /** Share of `alpha` for evidence that is rare, and p from which a change is still possible. */
 export const SIDE_LEVEL = 0.1
 /** Share of the level for the test of all of after; the rest is for its parts. */
@@ -21,6 +23,8 @@ export const POWER = 0.8
 
 /** Up to this share, something is negligible: below what any test of some hundred requests sees. */
 export const NEGLIGIBLE = 0.01
+/** A defect of more traces than this can matter to the results. */
+export const MIN_AFFECTED = 0.005
 /** The slowest hundredth, one at least, counts as no slower than the next: single requests have reasons of their own. */
 export const SLOWEST = 0.01
 /** From this share on, something is worth a sentence. */
@@ -36,7 +40,7 @@ export const LARGE = 0.8
 /** All but stragglers: retries, warm-up, and requests that overlap a deployment. */
 export const NEARLY_ALL = 0.9
 /** All, as far as recordings with some lost spans show. */
-export const ALL = 0.99
+export const ALL = 0.98
 /** All but this many take less: times beyond are unusual even among the slow. */
 export const HARDLY_ANY = 0.999
 
@@ -55,11 +59,13 @@ export const CLEAR = 2
 /** Standard errors that are sure: about `SURE_LEVEL`, or several questions. */
 export const SURE = 3
 
-// Fewest requests or calls.
+// Fewest requests, calls or services.
 
+/** Fewest that are not a single one, which may have a reason of its own. */
+export const MIN_SEVERAL = 2
 /** Fewest that agree and make a pattern. */
 export const MIN_ALIKE = 3
-/** Fewest that are more than single ones, and expected count from which approximations hold (Cochran 1954). */
+/** Fewest that show more than a coincidence, and expected count from which approximations hold (Cochran 1954). */
 export const MIN_SEEN = 5
 /** Fewest that show what is usual. */
 export const MIN_KNOWN = 10
@@ -82,6 +88,8 @@ export const SHORT_STRETCHES = 80
 export const FOLDS = 5
 /** Random samples of the same data: their spread is known to a twentieth. */
 export const RESAMPLES = 200
+/** Random draws for a p-value: its least value is 1e-4. */
+export const DRAWS = 9_999
 /** Steps after which a fit that converges has done so. */
 export const ROUNDS = 50
 
@@ -114,6 +122,16 @@ export const MAX_LOOKED_AT = 20_000
 
 /** Weight of a failed request, in requests that take twice as long as usual. */
 export const FAILED_WEIGHT = 10
+/** Runs that show how much runs differ; with fewer, only shifts many times that are found. */
+export const MIN_RUNS = 4
+/** Standard deviation of the log of the share that fails, between like runs. */
+export const RUN_SPREAD = 0.3
+/** Runs that this counts as. */
+export const RUN_SPREAD_DF = 4
+/** Power of ranks by which a slower subset shows. */
+export const SUBSET_POWER = 4
+/** Requests that the share of both sides counts as, when shares before are rare: segments differ by a factor of two. */
+export const PRIOR_COUNT = 2
 /** Shortest pause between requests, in response times: shorter ones come and go with these. */
 export const MIN_PAUSE = 10
 /** Likelihood ratio from which a change can be placed in time. */
@@ -130,6 +148,8 @@ export const MAX_SPREADS = 4
 export const LEAST_SPREAD = 1e-3
 /** Sums that differ by less, as a share, differ by rounding. */
 export const NOTHING = 1e-9
+/** Price of moves that are sure, whose largest distance is 1: they move at any distance, beyond any price of chance. */
+export const SURE_PRICE = -10
 /** Characters of a shortened id, and fewest of one that is unique: eight hex digits tell 4 billion apart. */
 export const ID_LENGTH = 8
 /** Longer ids lose their end. */

@@ -8,7 +8,7 @@ import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { runShifts } from '../../stats/run-shifts.ts'
 import { differenceInterval } from '../../stats/two-proportions.ts'
-import { ALL, SMALL, SURE } from '../thresholds.ts'
+import { LEVEL, RUN_SPREAD, RUN_SPREAD_DF, SLOWEST, SMALL, SURE } from '../thresholds.ts'
 import { type RunSummary, type TypeSummary, withNamesOfLast } from './run-summary.ts'
 
 /** An estimate with the interval that holds for all types of requests together. */
@@ -122,7 +122,7 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
     }
   }
   // Tails of runs move with their levels, by as much as these differ.
-  const [errorGrowth, tailGrowth] = [grows(failuresOf, WANDER_DF), grows(slowOf, 0)]
+  const [errorGrowth, tailGrowth] = [grows(failuresOf, RUN_SPREAD_DF), grows(slowOf, 0)]
   const types = Array.from(known, (name): CheckedType => {
     const now = typeOf(run, name)
     const before = baseline.flatMap((each) => typeOf(each, name) ?? [])
@@ -173,9 +173,6 @@ function differencesOf(
   return { squares, df }
 }
 
-/** Standard deviation of the log of the share that fails, between similar runs, and the number of runs it counts as. */
-const [WANDER, WANDER_DF] = [0.3, 4]
-
 /**
  * Returns the squared factor by which the intervals of a type's shares must be wider than those of independent
  * requests. Shares vary more between runs, and a few runs hardly show by how much (t instead of normal). Of two bounds
@@ -190,7 +187,7 @@ function spreadOf(
   level: number,
 ): number {
   if (df === 0) return 1
-  const alike = 1 + WANDER ** 2 * (mean(usual, ({ failed }) => failed ?? 0) ?? 0)
+  const alike = 1 + RUN_SPREAD ** 2 * (mean(usual, ({ failed }) => failed ?? 0) ?? 0)
   const spreads = [0, priorDf].map((prior) => {
     const dispersion = (squares + prior * alike) / (df + prior)
     const wider = tQuantile(level, df + prior) / normalQuantile(1 - level / 2)
@@ -199,16 +196,13 @@ function spreadOf(
   return Math.min(...spreads)
 }
 
-/** The typical request is slower than this share of every run before. */
-const SLOWER_THAN = 0.95
-
 function isApart(before: readonly TypeSummary[], now: TypeSummary): boolean {
   const typicalUs = quantile(now.timesUs, 0.5)
   const levels = before.map(logLevel)
   const [low = 0, high = 0] = extent(levels)
   return (
     logLevel(now) - (mean(levels) ?? 0) > SURE * (high - low) &&
-    before.every((each) => typicalUs > quantile(each.timesUs, SLOWER_THAN))
+    before.every((each) => typicalUs > quantile(each.timesUs, 1 - LEVEL))
   )
 }
 
@@ -251,7 +245,7 @@ function failuresOf(type: TypeSummary): Counts {
 
 function tailOf(name: string, runs: readonly RunSummary[]): number {
   const times = runs.flatMap((run) => typeOf(run, name)?.timesUs ?? [])
-  return quantile(Float64Array.from(times).sort(), ALL)
+  return quantile(Float64Array.from(times).sort(), 1 - SLOWEST)
 }
 
 /** Counts the requests that are slower. If there are many, quantiles stand for them. */

@@ -37,8 +37,6 @@ export interface TypeSummary {
 }
 
 const SCHEMA = 'flowdelta.run/1'
-/** Quantiles of all tell a tail to half a per cent, which is far more than it differs by chance in large runs. */
-const MAX_SLOWEST = 100
 
 /**
  * Summarizes a run in about 3 kB a type, so that later runs can be checked without its traces. Of a
@@ -124,7 +122,7 @@ export function timesOf(all: readonly number[]): Pick<TypeSummary, 'timesUs' | '
   const timesUs = someTimes(times, MAX_KEPT)
   if (times.length <= MAX_KEPT) return { timesUs }
   const slowest = times.slice(-Math.round(SMALL * times.length))
-  return { timesUs, slowestUs: someTimes(slowest, MAX_SLOWEST) }
+  return { timesUs, slowestUs: someTimes(slowest, MAX_KEPT) }
 }
 
 function someTimes(sorted: Float64Array, most: number): number[] {

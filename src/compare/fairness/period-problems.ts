@@ -31,12 +31,15 @@ import { hasTestableType, rootTypes } from '../steps/root-types.ts'
 import {
   ALIKE,
   APART,
+  DRIFT_LEVEL,
   FAR,
+  MIN_SEEN,
   MIN_SPREAD,
   MOST,
   PART,
   SMALL,
   STRETCHES,
+  SURE,
   TWICE,
 } from '../thresholds.ts'
 import {
@@ -218,9 +221,6 @@ function hostsByService(flows: FlowSet, wanted: Period) {
   )
 }
 
-/** Level of all tests of shares together: spans of one request count as several. */
-const VERSION_LEVEL = 1e-4
-
 type Versions = ReadonlyMap<string, number>
 
 /** Whether services ran in other versions: often that is the question, sometimes nobody knew. */
@@ -242,7 +242,7 @@ function changedVersions(before: ServiceVersions, after: ServiceVersions): strin
     return are === undefined ? [] : [{ service, were, are, p: chanceOf(were, are) }]
   })
   return compared
-    .filter(({ p }) => p * compared.length < VERSION_LEVEL)
+    .filter(({ p }) => p * compared.length < DRIFT_LEVEL)
     .sort((a, b) => a.p - b.p)
     .map(({ service, were, are }) => `${service} ${versionText(were)} → ${versionText(are)}`)
 }
@@ -282,9 +282,6 @@ export function undecidedStructures({ categories }: ComparedPeriods): Comparison
   })
 }
 
-/** One request of a period is extreme when it takes this share of all its requests' time. */
-const EXTREME_SHARE = 0.2
-
 /** Whether one request takes a large part of a period's time, so that it dominates the means. */
 export function extremeRequest(periods: ComparedPeriods): ComparisonWarning[] {
   return ([BEFORE, AFTER] as const).flatMap((period) => extremeOf(periods, period))
@@ -297,7 +294,7 @@ function extremeOf({ flows }: ComparedPeriods, period: Period): ComparisonWarnin
   const timesUs = flows.responseTimeUs.subarray(first, first + count)
   const totalUs = timesUs.reduce((sum, timeUs) => sum + (timeUs || 0), 0)
   const slowestUs = timesUs.reduce((most, timeUs) => (timeUs > most ? timeUs : most), 0)
-  if (!(slowestUs > EXTREME_SHARE * totalUs)) return []
+  if (!(slowestUs > PART * totalUs)) return []
   const when = period === BEFORE ? 'before' : 'after'
   return warning('extreme-request', {
     finding:
@@ -360,9 +357,6 @@ export function noWeights({ flows, options }: ComparedPeriods): ComparisonWarnin
   })
 }
 
-/** Smallest difference, in standard errors, between the counts and those expected from the lengths. */
-const LARGE_DEVIATION = 4
-
 /** When the requests of both periods arrived, ascending. */
 export type Arrivals = readonly [before: Float64Array, after: Float64Array]
 
@@ -419,7 +413,7 @@ function otherLength(before: Float64Array, after: Float64Array): ComparisonWarni
   const all = before.length + after.length - 2
   const share = beforeUs / (beforeUs + afterUs)
   const deviation = (before.length - 1 - all * share) / Math.sqrt(all * share * (1 - share))
-  if (Math.abs(deviation) < LARGE_DEVIATION) return []
+  if (Math.abs(deviation) < SURE) return []
   const [perSecondBefore, perSecondAfter] = rates.map((rate) => shortNumber(rate * 1e6))
   return warning('time-ranges', {
     finding:
@@ -441,8 +435,6 @@ function lengthText(arrivals: Float64Array): string {
   const gaps = ownUs < allUs ? ` without ${formatDuration(allUs - ownUs)} of gaps` : ''
   return formatDuration(ownUs) + gaps
 }
-
-const GAP_LEVEL = 1e-4
 
 interface Gap {
   readonly fromUs: number
@@ -508,7 +500,7 @@ function holesIn(arrivals: Float64Array): Gap[] {
     const [fromUs, toUs] = [arrivals[i - 1] as number, arrivals[i] as number]
     const share = (toUs - fromUs) / allUs
     if (!(share > SMALL)) continue
-    if (gapProbability(share, arrivals.length) < GAP_LEVEL) holes.push({ fromUs, toUs })
+    if (gapProbability(share, arrivals.length) < DRIFT_LEVEL) holes.push({ fromUs, toUs })
   }
   return holes
 }
@@ -522,11 +514,8 @@ function gapProbability(share: number, count: number): number {
   return (count - 1) * (1 - share) ** (count - 2)
 }
 
-/** Number of equally large parts of a period; few requests tell nothing. */
-const MIN_STEADY = 5 * STRETCHES
+const MIN_STEADY = MIN_SEEN * STRETCHES
 const ALL_STRETCHES = STRETCHES ** 2 / 2
-/** Corrected for all stretches and measures. */
-const LEVEL = 1e-4
 
 interface Measure {
   /** Kind of request whose response times these are; `null` for failures of all. */
@@ -547,7 +536,7 @@ export function unsteadyBefore({ flows }: Pick<ComparedPeriods, 'flows'>): Compa
   const measures = measuresOf(flows, BEFORE).filter(({ values }) => values.length >= MIN_STEADY)
   const odd = measures
     .map((measure) => ({ measure, stretch: oddStretch(measure.values) }))
-    .filter(({ stretch }) => stretch.p * measures.length < LEVEL)
+    .filter(({ stretch }) => stretch.p * measures.length < DRIFT_LEVEL)
   if (odd.length === 0) return []
   const after = new Map(measuresOf(flows, AFTER).map((measure) => [measure.name, measure]))
   const found = odd.flatMap(({ measure, stretch }) => {

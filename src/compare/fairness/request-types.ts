@@ -26,9 +26,6 @@ import {
   warning,
 } from './comparison-warning.ts'
 
-/** A change of share matters from this on: in parts of all requests, or of the share itself. */
-const MIN_RELATIVE = 0.2
-
 interface Cell {
   readonly name: string
   readonly before: number
@@ -214,7 +211,7 @@ function sumsOfTypes(
 
 function matters({ before, after, residual }: TypeShares): boolean {
   const change = Math.abs(after - before)
-  return Math.abs(residual) > SURE && (change >= NEGLIGIBLE || change >= MIN_RELATIVE * before)
+  return Math.abs(residual) > SURE && (change >= NEGLIGIBLE || change >= PART * before)
 }
 
 /** Returns the mean before, and how much it would move if only the mix of types changed. */

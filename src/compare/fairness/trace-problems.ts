@@ -18,7 +18,7 @@ import type { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { type RecordedOnce, recordedOtherwise } from '../steps/recorded-otherwise.ts'
 import { slowSample } from '../steps/slow-sample.ts'
-import { ID_LENGTH, MIN_SEEN, MOST, NEARLY_ALL, SURE_LEVEL } from '../thresholds.ts'
+import { ID_LENGTH, MIN_AFFECTED, MIN_SEEN, MOST, NEARLY_ALL, SURE_LEVEL } from '../thresholds.ts'
 import {
   type ComparedPeriods,
   type ComparisonWarning,
@@ -26,9 +26,6 @@ import {
   type WarningCode,
   warning,
 } from './comparison-warning.ts'
-
-/** A problem of more traces than this can matter to the results. */
-const MIN_AFFECTED = 0.005
 
 type TwoPeriods = Pick<ComparedPeriods, 'before' | 'after'>
 
@@ -55,9 +52,6 @@ function affectedText({ before, after, ofBefore, ofAfter }: AffectedTraces): str
   return `${partOf(before, ofBefore)} traces before and ${partOf(after, ofAfter)} after`
 }
 
-/** Types with fewer spans than this have no small traces. */
-const MIN_SPANS = 4
-
 interface RootedTrace {
   readonly type: number
   readonly spans: number
@@ -82,7 +76,7 @@ function cutAtBorder(traces: TraceSet): number {
   const usual = usualSpans(inside)
   const isSmall = ({ type, spans }: RootedTrace) => {
     const typical = usual.get(type) ?? 0
-    return typical >= MIN_SPANS && spans < MOST * typical
+    return typical >= MIN_SEEN && spans < MOST * typical
   }
   const smallInside = inside.filter(isSmall).length
   const small = rooted.filter(isSmall).length - smallInside

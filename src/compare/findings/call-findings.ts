@@ -11,6 +11,7 @@ import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { type CallSites, isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
+import { PART } from '../thresholds.ts'
 import {
   type CallsEvidence,
   type ConcurrencyChange,
@@ -263,9 +264,6 @@ function movesBetween(
   return [{ from: source, to: target, requests }]
 }
 
-/** Largest difference between two changes of shares, as part of the change, at which they count as the same. */
-const ALIKE = 0.2
-
 /** Whether another call of an operation is made as much more, or less, often as one is; `sign` of -1: the other way. */
 export function isMadeWith(other: ToldCall, one: ToldCall, sign: 1 | -1 = 1): boolean {
   const { of, call, kind, difference } = one
@@ -274,7 +272,7 @@ export function isMadeWith(other: ToldCall, one: ToldCall, sign: 1 | -1 = 1): bo
     kind === 'calls' &&
     isSame(other.of, of) &&
     !isSameCall(other.call, call) &&
-    Math.abs(other.difference - sign * difference) < ALIKE * Math.abs(difference)
+    Math.abs(other.difference - sign * difference) < PART * Math.abs(difference)
   )
 }
 
@@ -374,7 +372,7 @@ function firstTold(
   costUs: (one: ToldCall) => number,
 ): readonly ToldCall[] {
   const mostUs = Math.max(...changed.map(costUs))
-  const aboutUs = (one: ToldCall) => (costUs(one) > (1 - ALIKE) * mostUs ? mostUs : costUs(one))
+  const aboutUs = (one: ToldCall) => (costUs(one) > (1 - PART) * mostUs ? mostUs : costUs(one))
   const calls = changed.toSorted(
     (a, b) =>
       aboutUs(b) - aboutUs(a) || changedCalls(b) - changedCalls(a) || plainness(b) - plainness(a),
@@ -386,7 +384,7 @@ function firstTold(
       one.kind === 'calls' &&
       isSame(one.of, costliest.of) &&
       one.difference > 0 !== costliest.difference > 0 &&
-      costUs(one) > (1 - ALIKE) * costUs(costliest),
+      costUs(one) > (1 - PART) * costUs(costliest),
   )
   const first = leftOut ?? costliest
   if (first === undefined) return calls
@@ -403,7 +401,7 @@ function firstTold(
       one.kind === 'next' &&
       isSame(one.of, first.of) &&
       isSameCall(one.call, first.call) &&
-      Math.abs(changedCalls(one) / changedCalls(first) - 1) < ALIKE,
+      Math.abs(changedCalls(one) / changedCalls(first) - 1) < PART,
   )
   const told = (isAlone && next) || first
   return [told, ...calls.filter((one) => one !== told)]

@@ -206,13 +206,10 @@ function isGap({ kind, changedEdges }: Draft): boolean {
   )
 }
 
-/** Two choices are one where nearly the same requests, by this share, do either, and not nearly all. */
-const MIN_SAME = 0.95
-
 /** Whether one choice shows in several services. */
 function isSameChoice({ categories }: Compared, pair: Pair): boolean {
   const both = doingBoth(pair)
-  return both > 0 && both < MIN_SAME * requestsOf(categories, pair.draft.categories)[AFTER]
+  return both > 0 && both < NEARLY_ALL * requestsOf(categories, pair.draft.categories)[AFTER]
 }
 
 /** Returns the number of requests after with both changes, if nearly all with one have the other; else 0. */
@@ -221,7 +218,7 @@ function doingBoth({ cause, draft }: Pair): number {
   if (!some || !others || !isStructural(cause) || !isStructural(draft)) return 0
   const known = new Set(some)
   const both = others.filter((one) => known.has(one)).length
-  return both >= MIN_SAME * Math.max(known.size, others.length) ? both : 0
+  return both >= NEARLY_ALL * Math.max(known.size, others.length) ? both : 0
 }
 
 /** Whether a service does something else after the answer of one that does so in the same requests, be these all. */
@@ -292,7 +289,7 @@ function isReaction({ steps }: Compared, { cause, draft }: Pair): boolean {
   const { doing = [] } = draft
   const failed = doing.filter((one) => change?.failing.has(one)).length
   const isCaller = change?.callers.includes(draft.services[0] ?? '')
-  return isCaller === true && doing.length > 0 && failed >= MIN_SAME * doing.length
+  return isCaller === true && doing.length > 0 && failed >= NEARLY_ALL * doing.length
 }
 
 /** Whether requests that fail make other calls: around the failing one, or within it. */

@@ -19,9 +19,6 @@ import { type Deadline, type Draft, NO_EVIDENCE, rateSize } from './finding.ts'
 import { categoriesOf, placeTitle } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
 
-/** Weight of a failing call whose request succeeds nevertheless. */
-const MADE_GOOD_WEIGHT = 0.1
-
 /** Drafts a finding a service that fails on its own; those that fail with it are consequences. */
 export function errorFindings(
   { errors, flows }: StepChanges,
@@ -53,7 +50,7 @@ export function errorFindings(
       concerned: countByPeriod(flows, requests),
       contributionUs: 0,
       failedRequests,
-      weightUs: (failedRequests * FAILED_WEIGHT + touched * MADE_GOOD_WEIGHT) * usualUs,
+      weightUs: (failedRequests * FAILED_WEIGHT + (touched * 1) / FAILED_WEIGHT) * usualUs,
       services: [service, ...callers],
       calls: [findingCall({ ...change, kind: 'fails', of, previous: null, call: null })],
       ...(change.inner && { size: rateSize(change.inner, 'call') }),

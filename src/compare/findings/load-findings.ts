@@ -18,7 +18,9 @@ import {
   MIN_TAIL,
   MOST,
   NOTABLE,
+  PART,
   RESAMPLES,
+  SHORT_STRETCHES,
   SIDE_LEVEL,
   SMALL,
 } from '../thresholds.ts'
@@ -31,11 +33,6 @@ import {
   weighed,
 } from './finding.ts'
 import { byRequestsAfter } from './names.ts'
-
-/** Smallest share of the change that a load explains to be reported, unless that cannot be known. */
-const MIN_EXPLAINED = 0.2
-/** Share of the change from which another finding comes before a load that few requests, or moments, show. */
-const MOST_EXPLAINED = 2 / 3
 
 /** Drafts findings about clients: another rate with times that moved as expected from it, or pauses. */
 export function loadFindings(
@@ -78,7 +75,7 @@ function rateFinding(
   if (isAlike(ratio) || observedChangeUs > 0 !== isMore) return null
   const { verdict, contributionUs, interval, isOfMoments } = expectedAtLoad(flows)
   const share = contributionUs / observedChangeUs
-  const isKnown = verdict === 'known' && share >= MIN_EXPLAINED
+  const isKnown = verdict === 'known' && share >= PART
   const isSure = interval[0] * interval[1] > 0
   if (verdict === 'independent') return null
   if (verdict === 'known' && !isKnown && !(isOfMoments && isSure)) return null
@@ -92,7 +89,7 @@ function rateFinding(
     isFirst:
       isKnown ||
       verdict === 'unseen' ||
-      others.every((other) => other.contributionUs / observedChange(edges) < MOST_EXPLAINED),
+      others.every((other) => other.contributionUs / observedChange(edges) < MOST),
     requests: after,
     concerned: [flows.wholes(BEFORE), after],
     contributionUs: isKnown ? contributionUs : 0,
@@ -149,9 +146,6 @@ function draftOf({ categories }: EdgeChanges, direction: Draft['direction']) {
     categories: byRequestsAfter(categories, Array.from(categories.categoryOf)),
   } as const
 }
-
-/** Number of windows, with equally many requests, that each period is divided into. */
-const WINDOWS = 60
 
 /** Response times expected after at the rate of arrivals, as learned from before. */
 export interface ExpectedAtLoad {
@@ -210,7 +204,7 @@ function untold(verdict: ExpectedAtLoad['verdict']): ExpectedAtLoad {
 /** Returns the rate, and how long requests took, in stretches of time with as many requests each. */
 export function loadWindows(flows: FlowSet, period: Period): Window[] {
   const { startUs } = flows
-  const size = Math.max(MIN_KNOWN, Math.floor(flows.wholes(period) / WINDOWS))
+  const size = Math.max(MIN_KNOWN, Math.floor(flows.wholes(period) / SHORT_STRETCHES))
   const usual = usualOfTypes(flows)
   const timeOf = cappedTimes(flows, period)
   return rowsByStart(flows, period).flatMap((all) => {

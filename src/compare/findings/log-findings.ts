@@ -6,14 +6,12 @@ import { usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import { ERRORS, type LogChange } from '../steps/compare-log-counts.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
+import { PART } from '../thresholds.ts'
 import { changedCalls, findingCall } from './call-findings.ts'
 import { type Draft, isStructural, NO_EVIDENCE } from './finding.ts'
 import { formsOf, movedRequests, priceOf } from './form-prices.ts'
 import { categoriesOf, surest } from './names.ts'
 import { firstExemplars } from './slow-examples.ts'
-
-/** Weight of a request on another path, in requests that take twice as long: errors, others. */
-const [ERROR_WEIGHT, OTHER_WEIGHT] = [1, 0.3]
 
 /** Drafts a finding a service whose spans log otherwise: its code takes another path. */
 export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeChanges): Draft[] {
@@ -34,7 +32,7 @@ export function logFindings({ flows, logs }: StepChanges, { categories }: EdgeCh
       ({ difference, statement }) =>
         difference > 0 && ERRORS.has(flows.logs?.statements[statement]?.level ?? ''),
     )
-    const weight = isError ? ERROR_WEIGHT : OTHER_WEIGHT
+    const weight = isError ? 1 : PART
     const usual = flows.within(BEFORE, forms.usual)
     return {
       ...NO_EVIDENCE,

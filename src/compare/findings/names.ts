@@ -7,8 +7,7 @@ import type { Categories } from '../categories/categories.ts'
 import type { Operation } from '../steps/call-order.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import type { Step } from '../steps/step-times.ts'
-
-const MAX_KINDS_NAMED = 2
+import { MAX_FOLLOWED } from '../thresholds.ts'
 
 export function placeName(node: NodeLabel): string {
   return printable(place(node)) || 'an unnamed service'
@@ -54,7 +53,7 @@ export function stepName(node: NodeLabel): string {
 
 export function rootsName(roots: readonly NodeLabel[]): string {
   const names = [...new Set(roots.map(stepName))]
-  return names.length <= MAX_KINDS_NAMED ? names.join(' and ') : `${names.length} kinds of request`
+  return names.length <= MAX_FOLLOWED ? names.join(' and ') : `${names.length} kinds of request`
 }
 
 export function byRequestsAfter(categories: Categories, ids: readonly number[]): number[] {

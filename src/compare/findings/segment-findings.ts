@@ -2,14 +2,13 @@ import { greatest, least } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
-import { MAX_LEFT } from '../segments/find-segments.ts'
 import type { OtherValues, Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { isSameCall } from '../steps/call-order.ts'
 import { countByPeriod } from '../steps/compare-errors.ts'
 import { changeOfStep, type StepChanges } from '../steps/step-changes.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
-import { LARGE, NEARLY_ALL } from '../thresholds.ts'
+import { ALL, LARGE, NEARLY_ALL, PART } from '../thresholds.ts'
 import { failuresOf } from './error-findings.ts'
 import { type Compared, type Draft, type FindingCall, NO_EVIDENCE } from './finding.ts'
 import { categoriesOf } from './names.ts'
@@ -62,7 +61,7 @@ export function withOtherValues(
     if (kind !== 'latency' || !step || others.length > 0) return draft
     const own = otherValues.filter((one) => one.step && isOfOneStep(one.step, step))
     const best = least(own, ({ amount }) => Math.abs(amount - us))
-    if (best !== undefined && best.amount / us >= 1 - MAX_LEFT) return { ...draft, because: best }
+    if (best !== undefined && best.amount / us >= 1 - PART) return { ...draft, because: best }
     // If all calls have another value, nobody knows how much time that adds.
     const [apart] = own.filter((one) => Number.isNaN(one.amount) && step.share === undefined)
     return apart === undefined ? draft : { ...draft, meanwhile: apart }
@@ -88,7 +87,7 @@ function isOfOperations(segment: Segment, { steps: [step] }: Draft, changes: Ste
   const all = new Set(requestsAfter(change, flows))
   const inside = requestsAfter(segment, flows)
   const shared = inside.filter((request) => all.has(request)).length
-  return shared >= ALL_REQUESTS * Math.max(inside.length, all.size)
+  return shared >= ALL * Math.max(inside.length, all.size)
 }
 
 /** Whether nearly all calls changed, in a segment that holds only most of it and out of it. */
@@ -103,11 +102,8 @@ function isOfAllCallers({ measure, requests }: Segment, draft: Draft, steps: Ste
   const calling = failuresOf(draft, steps)
   const inside = new Set(requests)
   const shared = calling.filter(({ request }) => inside.has(request)).length
-  return calling.length > 0 && shared >= ALL_REQUESTS * calling.length
+  return calling.length > 0 && shared >= ALL * calling.length
 }
-
-/** Requests are all of them from this share on. */
-export const ALL_REQUESTS = 0.98
 
 /** Returns a segment's own numbers if only its calls changed; if these are few, the change of one call. */
 function whereAlone(segment: Segment, draft: Draft, categories: Categories): Partial<Draft> {
@@ -132,7 +128,7 @@ function whereAlone(segment: Segment, draft: Draft, categories: Categories): Par
       eachInterval: [low as number, high as number],
     }
   }
-  if (concerned[AFTER] >= ALL_REQUESTS * draft.requests && within === null) return {}
+  if (concerned[AFTER] >= ALL * draft.requests && within === null) return {}
   const { share: _, ...ofAll } = step
   return {
     ...told,

@@ -32,10 +32,12 @@ import { changeOfStep, excessOf, type StepChanges } from '../steps/step-changes.
 import { partOfStratum, type StepSample, type StepStratum } from '../steps/step-strata.ts'
 import { plainStep, type Step, stepKey, strataOfStep } from '../steps/step-times.ts'
 import {
+  ALL,
   CLEAR,
   LARGE,
   MIN_ALIKE,
   MIN_KNOWN,
+  MIN_SEVERAL,
   MOST,
   NEARLY_ALL,
   PART,
@@ -52,10 +54,7 @@ import {
   rateSize,
 } from './finding.ts'
 import { categoriesOf, surest } from './names.ts'
-import { ALL_REQUESTS, requestsAfter } from './segment-findings.ts'
-
-/** Standard errors, or share of the common factor, as logs, within which factors agree. */
-const MAX_APART = 1 / 3
+import { requestsAfter } from './segment-findings.ts'
 
 type Values = Pick<StepSample, 'values'>
 type Strata = readonly Record<'before' | 'after', Values>[]
@@ -140,7 +139,7 @@ function agreeingWith(centre: number, factors: readonly Factor[]): readonly Fact
 }
 
 function apartAt(centre: number, { error }: Factor): number {
-  return Math.max(SURE * error, MAX_APART * Math.abs(centre))
+  return Math.max(SURE * error, PART * Math.abs(centre))
 }
 
 /** Returns the factor by which times of some services grew on each host, relative to similar times before. */
@@ -216,9 +215,6 @@ function changeOfRows(
   } satisfies Partial<Draft>
 }
 
-/** Fewest services that change under the same condition and count as one change. */
-const MIN_SERVICES = 2
-
 /** A finding that is confined to some requests or calls. */
 type Confined = Draft & { readonly segment: Segment }
 
@@ -244,7 +240,7 @@ export function withSharedConditions(drafts: readonly Draft[], sources: Sources)
         textOf(one.segment) === text,
     )
     const names = servicesOf(own)
-    if (!own.includes(leader) || names.size < MIN_SERVICES) return []
+    if (!own.includes(leader) || names.size < MIN_SEVERAL) return []
     for (const { key } of own) covered.add(key)
     const rows = own.flatMap((one) => one.segment.requests)
     const key = JSON.stringify(['where', text, kind, direction])
@@ -277,7 +273,7 @@ function isOfSome({ kind, segment, steps, covers }: Draft, flows: FlowSet): bool
   const inside = countBy(requestsAfter(segment, flows), ofType)
   const all = countBy(flows.requestsOf(AFTER), ofType)
   const ofWholeTypes = sum(inside, ([type, count]) =>
-    count >= ALL_REQUESTS * (all.get(type) ?? 0) ? count : 0,
+    count >= ALL * (all.get(type) ?? 0) ? count : 0,
   )
   return ofWholeTypes < sum(inside.values()) / 2
 }
@@ -310,7 +306,7 @@ function failuresInPlaces(drafts: readonly Draft[], sources: Sources): Draft[] {
     return { own, place: members[0]!.place }
   })
   const best = greatest(
-    groups.filter(({ own, place }) => own.length >= MIN_SERVICES && mostFail(own, place, sources)),
+    groups.filter(({ own, place }) => own.length >= MIN_SEVERAL && mostFail(own, place, sources)),
     ({ own }) => own.length,
   )
   if (best === undefined) return []

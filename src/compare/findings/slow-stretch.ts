@@ -21,12 +21,13 @@ import type { StepSample, StepStratum } from '../steps/step-strata.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
 import {
-  ALL,
   HARDLY_ANY,
   MAX_FOLLOWED,
   MIN_KNOWN,
   MIN_SEEN,
   MIN_SPREAD,
+  MOST,
+  SLOWEST,
   SMALL,
   SURE_LEVEL,
   TWICE,
@@ -97,7 +98,7 @@ export function findSlowStretch(
   drafts: readonly Draft[],
 ): SlowStretch | null {
   const { ids } = flows
-  const [overLimit, overLower, excess] = [HARDLY_ANY, ALL, 0.5].map((share) =>
+  const [overLimit, overLower, excess] = [HARDLY_ANY, 1 - SLOWEST, MOST].map((share) =>
     overUsual(flows, (own) => quantile(own, share)),
   ) as [OverUsual, OverUsual, OverUsual]
   const runs = rowsByStart(flows, BEFORE)

@@ -12,7 +12,7 @@ import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { plainStep, type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { type OwnTime, ownTimes } from '../steps/work-parts.ts'
-import { FAR, MOST } from '../thresholds.ts'
+import { FAR, LARGE, MOST } from '../thresholds.ts'
 import {
   type Draft,
   type FindingStep,
@@ -326,9 +326,6 @@ function heldUs({ before, after: { recorded } }: StepStratum, slow: ReadonlySet<
   return sum(requests, (request, row) => (slow.has(request) ? at(criticalUs, row) - usualUs : 0))
 }
 
-/** Smallest share of a step's excess from which a span within the service gives the name. */
-const MIN_WITHIN = 0.7
-
 interface NamedPlace {
   readonly name: string
   /** Times of requests in the named span within the service; `null` if the operation gives the name. */
@@ -353,7 +350,7 @@ export function namePlace(
     const usualUs = mean(own[BEFORE], ({ us }) => us) ?? Number.NaN
     const [, after] = own
     const heldUs = sum(after, ({ request, us }) => (requests.has(request) ? us - usualUs : 0))
-    if (heldUs / place.heldUs >= MIN_WITHIN)
+    if (heldUs / place.heldUs >= LARGE)
       return { name: `${printable(service)} ${operationName({ operation })}`, within: own }
   }
   return { name, within: null }

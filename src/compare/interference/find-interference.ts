@@ -14,7 +14,16 @@ import { rotationTest } from '../../stats/rotation-test.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import { type SegmentSources, segmentSources } from '../segments/find-segments.ts'
-import { BLOCKS, MIN_KNOWN, MIN_SEEN, NEARLY_ALL, STRETCHES, TWICE } from '../thresholds.ts'
+import {
+  BLOCKS,
+  MIN_KNOWN,
+  MIN_SEEN,
+  MIN_TAIL,
+  NEARLY_ALL,
+  PART,
+  STRETCHES,
+  TWICE,
+} from '../thresholds.ts'
 
 import {
   type Activity,
@@ -25,7 +34,6 @@ import {
   groupsOf,
   groupsUnderWay,
   Interference,
-  MIN_SLOW,
   NO_INTERFERENCE,
   type Others,
   type Shared,
@@ -37,11 +45,6 @@ import {
   textOf,
   timesOf,
 } from './interference.ts'
-
-/** Smallest share of the change that interfering requests account for. */
-const MIN_EXPLAINED = 1 / 3
-/** Smallest increase of its time under way from usual to slow calls, as a share of all time, and of all others. */
-const MIN_MORE = 0.2
 
 /** The parts of a finding that matter here. */
 interface SlowFinding {
@@ -114,8 +117,8 @@ export function findInterference(
   const holding = compared.filter(
     (one) =>
       one.q < steps.options.alpha &&
-      one.explained >= MIN_EXPLAINED &&
-      Math.min(one.more, one.slow - one.average, moreOf(one)) >= MIN_MORE,
+      one.explained >= PART &&
+      Math.min(one.more, one.slow - one.average, moreOf(one)) >= PART,
   )
   const first = holding[0]
   const calls = found.find(({ shared }) => shared === (first?.shared ?? 'service'))?.calls.after
@@ -139,9 +142,6 @@ function isSame({ place }: Activity, services: Activity | undefined): boolean {
   const [hosts, others] = [new Set(place), new Set(services?.place)]
   return place.length === services?.place.length && pairs.size === Math.max(hosts.size, others.size)
 }
-
-/** Fewest calls of a stretch of time, within which overlaps are compared. */
-const MIN_STRETCH = 30
 
 export interface Tested extends Omit<Others, 'q'> {
   /** Difference of its share of all others between slow calls and usual ones. */
@@ -200,7 +200,7 @@ function testGroups(
         Array.from(calls.request.keys()).filter(isOther(calls)),
       ) as [number[], number[]]
       const slow = kept.filter((i) => isSlow[i] === 1)
-      if (slow.length < MIN_SLOW || slow.filter((i) => own[i]! > 0).length < MIN_SEEN) return []
+      if (slow.length < MIN_KNOWN || slow.filter((i) => own[i]! > 0).length < MIN_SEEN) return []
       const rest = kept.filter((i) => isSlow[i] === 0)
       const average = new Float64Array(places.length)
       of(always[division]!.anyUs, number, throughout).forEach((us, i) => {
@@ -260,7 +260,7 @@ function metMoreP(
     { met, all },
   )
   if (Number.isNaN(variance)) return Number.NaN
-  const stretches = Math.max(1, Math.min(BLOCKS, Math.floor(kept.length / MIN_STRETCH)))
+  const stretches = Math.max(1, Math.min(BLOCKS, Math.floor(kept.length / MIN_TAIL)))
   const excess = kept.map((i) => excessUs[i]!)
   const kinds = kept.map((i) => kind[i]!)
   const together = (usOf: (i: number) => number) => {

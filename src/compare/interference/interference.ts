@@ -22,7 +22,7 @@ import type { RequestColumn, RequestColumns, ResourceUses } from '../segments/re
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { type Step, stepKey } from '../steps/step-times.ts'
-import { BLOCKS, MAX_CODES, MIN_KNOWN, MIN_SEEN } from '../thresholds.ts'
+import { BLOCKS, MAX_CODES, MAX_KEPT, MIN_KNOWN, MIN_SEEN, NEARLY_ALL } from '../thresholds.ts'
 
 export const INTERFERENCE_OPTIONS = defineOptions({
   interference: flag({
@@ -30,11 +30,6 @@ export const INTERFERENCE_OPTIONS = defineOptions({
     sentence: 'Find other requests that delay the ones in findings',
   }),
 })
-
-/** Calls that were slower than this share of those before are slow. */
-export const SLOW = 0.95
-/** Fewest slow calls that are compared with usual ones. */
-export const MIN_SLOW = 8
 
 /** A step, and the operation that a finding tells. */
 export interface ToldStep extends Step {
@@ -202,9 +197,9 @@ export function timesOf(
 ): Times {
   const timed = new Map<number, Map<number, Timed>>()
   for (const { operation, callingOperation, before, after } of strata) {
-    const [usualUs, limitUs] = [quantile(before.values, 0.5), quantile(before.values, SLOW)]
+    const [usualUs, limitUs] = [quantile(before.values, 0.5), quantile(before.values, NEARLY_ALL)]
     const slowest = after.values.filter((us) => us > limitUs)
-    const most = slowest.length === 0 ? limitUs : quantile(slowest, SLOW)
+    const most = slowest.length === 0 ? limitUs : quantile(slowest, NEARLY_ALL)
     const kind = kinds.code(kindOf(step.service, operation, callingOperation))
     const own = getOrInsert(timed, kind, () => new Map<number, Timed>())
     for (const { recorded } of [before, after]) {
@@ -253,11 +248,8 @@ export function callsOf(
   }
   const [before, after] = [of(BEFORE), of(AFTER)]
   const slow = after.excessUs.filter((us) => us > 0).length
-  return slow < MIN_SLOW ? null : { before, after }
+  return slow < MIN_KNOWN ? null : { before, after }
 }
-
-/** Most groups; single names come before pairs. */
-const MAX_GROUPS = 300
 
 export type Division = ReturnType<typeof groupsOf>[number]
 
@@ -316,7 +308,7 @@ export function groupsOf(
       return name && { operation: names.value(pair % names.size), isPart: true, ...name }
     })
   })
-  let room = MAX_GROUPS
+  let room = MAX_KEPT
   return [byOperation, ...single, ...(names.size > 1 ? both : [])].filter(({ groups }) => {
     const fits = groups.length <= room
     if (fits) room -= groups.length

@@ -9,7 +9,7 @@ import { arrivals, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { readMoment } from '../../traces/epoch-clock.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
-import { MIN_SEEN, NOTABLE, SURE_LEVEL } from '../thresholds.ts'
+import { MIN_SEEN, NOTABLE, SMALL, SURE_LEVEL } from '../thresholds.ts'
 import type { Onset } from './onset.ts'
 
 /** Something that happened at some time, which a change may follow. */
@@ -92,9 +92,6 @@ export function onsetAt(since: Onset, follows: TimedEvent | null): Onset {
   return { ...since, timeUs: follows.atUs, fromStart: false }
 }
 
-/** Hosts or versions that come or go within this share of both periods are one event. */
-const SAME_TIME = 0.02
-
 interface Sighting {
   readonly kind: 'service' | 'version' | 'host'
   readonly service: string
@@ -138,7 +135,7 @@ export function seenEvents(flows: FlowSet): readonly TimedEvent[] {
   const together: Move[][] = []
   for (const move of moves.sort((a, b) => a.atUs - b.atUs)) {
     const last = together.at(-1)
-    if (last !== undefined && move.atUs - last[0]!.atUs <= SAME_TIME * spanUs) last.push(move)
+    if (last !== undefined && move.atUs - last[0]!.atUs <= SMALL * spanUs) last.push(move)
     else together.push([move])
   }
   return together.map((own) => ({

@@ -12,6 +12,7 @@ import { median } from '../../stats/quantile.ts'
 import {
   LEVEL,
   MAX_KEPT,
+  MIN_KNOWN,
   MIN_PERIOD_RATIO,
   MIN_RATIO,
   MIN_SEEN,
@@ -56,12 +57,6 @@ export interface Timed {
   /** The value in its own unit, where it is a rank: growth is even there. */
   readonly amount?: number
 }
-
-const MIN_AFTER = 8
-/** A change that begins within this share of the after period was there from the start. */
-const MAX_START = 0.2
-/** Growth that takes longer than this share of the time from its beginning on is no step. */
-const MAX_STEP = 0.2
 
 interface OnsetTest {
   readonly onset: Onset
@@ -109,7 +104,7 @@ function endOf({ before, after, isJoined }: OnsetSeries) {
 function beginningOf(series: OnsetSeries): OnsetTest | null {
   const { before, after, isJoined, isTimeOfDay } = series
   const [first, last] = [after[0], after.at(-1)]
-  if (before.length < MIN_SEEN || after.length < MIN_AFTER || !first || !last) return null
+  if (before.length < MIN_SEEN || after.length < MIN_KNOWN || !first || !last) return null
   const start = before.length
   const both = [...before, ...after]
   const values = both.map(({ value }) => value)
@@ -132,7 +127,7 @@ function beginningOf(series: OnsetSeries): OnsetTest | null {
   const lengthUs = last.timeUs - first.timeUs
   const shared = { ...interval, isTimeOfDay, until: null }
   const isAtStart = lowUs <= first.timeUs && highUs >= first.timeUs
-  if (isAtStart && highUs - first.timeUs <= MAX_START * lengthUs) {
+  if (isAtStart && highUs - first.timeUs <= PART * lengthUs) {
     // Growth that takes time is not found to begin there.
     const onset = { ...shared, timeUs: first.timeUs, fromStart: true, perhapsGradual: false }
     return { onset, p: 1 }
@@ -186,7 +181,7 @@ function growthIn({ before, after, isJoined }: OnsetSeries) {
       highUs: limit(found.high),
       p: found.pAt(start),
       pOfStep: found.p,
-      mayLast: found.longest > MAX_STEP * (after.at(-1)!.timeUs - found.begins),
+      mayLast: found.longest > PART * (after.at(-1)!.timeUs - found.begins),
     }
   }
   return null
@@ -253,10 +248,6 @@ export function fallsBack(
   return ratioAt(at) >= MIN_RATIO && Math.abs(after - usual) < Math.abs(before - usual) / 2
 }
 
-/** Bursts must hold most of the events, and these must be rare. */
-const MAX_SHARE = 0.2
-const MIN_IN_BURSTS = 2 / 3
-
 /** Stretches of one slow request after another. */
 export interface Bursts {
   readonly count: number
@@ -273,10 +264,10 @@ export function burstsOf(series: readonly Timed[], { least = 3 } = {}): Bursts |
   const isSlow = series.map(({ value }) => value > high)
   const timesUs = series.flatMap(({ timeUs }, i) => (isSlow[i] ? timeUs : []))
   const slow = timesUs.length
-  if (slow > MAX_SHARE * series.length) return null
+  if (slow > PART * series.length) return null
   const starts = series.filter((_, i) => isSlow[i] && isSlow[i + 1] && !isSlow[i - 1]).length
   const follow = series.filter((_, i) => isSlow[i] && isSlow[i - 1]).length
-  if (starts + follow < MIN_IN_BURSTS * slow) return null
+  if (starts + follow < MOST * slow) return null
   // Within a burst, some are not slow: the next one begins after a longer time than slow ones are apart.
   const usualUs = (timesUs.at(-1)! - timesUs[0]!) / (slow - 1)
   const isApart = (i: number) => !(timesUs[i]! - timesUs[i - 1]! <= usualUs)

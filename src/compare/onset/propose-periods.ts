@@ -11,10 +11,17 @@ import { isoTime, isTimeOfDay } from '../../traces/epoch-clock.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { stepTimes } from '../steps/step-times.ts'
-import { LEVEL, MIN_BETTER, MIN_RATIO, NEGLIGIBLE, NOTABLE } from '../thresholds.ts'
+import {
+  LARGE,
+  LEVEL,
+  MIN_BETTER,
+  MIN_RATIO,
+  MIN_SPREAD,
+  NEGLIGIBLE,
+  NOTABLE,
+} from '../thresholds.ts'
 import { fallsBack, growthOf, type Onset, partSize, partsOf, type Timed } from './onset.ts'
 
-const MIN_VALUES = 40
 const WITHIN = { fromStart: false, perhapsGradual: false, until: null } as const
 
 /** Two periods of one recording. */
@@ -127,11 +134,8 @@ function measuresOf(flows: FlowSet) {
       .filter(([, own]) => own.some(failed))
       .map(([name, own]) => ({ name, values: timed(own, failed), isShare: true })),
   ]
-  return [...steps, ...ofRequests].filter(({ values }) => values.length >= MIN_VALUES)
+  return [...steps, ...ofRequests].filter(({ values }) => values.length >= MIN_SPREAD)
 }
-
-/** If neighbors are similar, a step must be likelier by this share of the noise that this adds. */
-const LEANING = 0.7
 
 /** Slow drifts, by the share of the recording that is over, as columns of a regression. */
 const DRIFTS: readonly ((share: number) => number[])[] = [
@@ -178,7 +182,7 @@ export function changeOf(values: readonly Timed[]) {
     const columns = ranks.map((_, i) => drift(i / count))
     return misfit(columns.map(leastSquares(columns, ranks, weights)))
   })
-  const isDrift = Math.min(...drifting) < step + MIN_BETTER * (1 + LEANING * (noise / usual - 1))
+  const isDrift = Math.min(...drifting) < step + MIN_BETTER * (1 + LARGE * (noise / usual - 1))
   if (Number.isNaN(p) || isDrift || fallsBack(ranks.slice(at), { before })) return null
   if (fallsBack(ranks.slice(0, at).reverse(), { before: after })) return null
   const timeOf = (position: number) => (values[position] as Timed).timeUs

@@ -12,7 +12,7 @@ import {
   type MovedRequests,
   type StructuralMutations,
 } from '../mutations/find-structural-mutations.ts'
-import { RESAMPLES } from '../thresholds.ts'
+import { NOTHING, RESAMPLES, SURE_PRICE } from '../thresholds.ts'
 import { type Precursors, structureDistances } from './match-precursors.ts'
 import { type Pieces, transport } from './transport.ts'
 
@@ -228,10 +228,6 @@ const surelyChanged = remembered(
     new Set([...mutations, ...precursors]),
 )
 
-const NOTHING = 1e-6
-/** Sure changes move at any distance, whose largest is 1, and beyond any price of chance. */
-const SURE = -10
-
 function moveRequests(
   { structural, options }: Precursors,
   { before, after, deviation }: ComparedCounts,
@@ -372,7 +368,7 @@ function piecesOf(
     if (amount <= 0) continue
     left -= amount
     const price = step - 0.5
-    pieces.push([amount, price > 0 ? price / sd : isSure ? SURE : 0])
+    pieces.push([amount, price > 0 ? price / sd : isSure ? SURE_PRICE : 0])
   }
   return pieces
 }

@@ -15,7 +15,18 @@ import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
-import { APART, MAX_FOLLOWED, MOST, NEARLY_ALL, SMALL, TWICE } from '../thresholds.ts'
+import {
+  APART,
+  BEAM,
+  LARGE,
+  MAX_FOLLOWED,
+  MIN_SEVERAL,
+  MOST,
+  NEARLY_ALL,
+  PART,
+  SMALL,
+  TWICE,
+} from '../thresholds.ts'
 import { type Divided, DividingColumns } from './dividing-columns.ts'
 import { allMeasured, failedRequests, type Measured, onlyOperation } from './measured.ts'
 import { searchStepSpans } from './measured-spans.ts'
@@ -55,7 +66,6 @@ import {
   countAfter,
   kindsOf,
   levelsOf,
-  MAX_OUTSIDE,
   rowsOf,
   rowsOfOthers,
   type Searched as SearchedRows,
@@ -65,10 +75,6 @@ import {
   waitedFor,
   withoutUnchanged,
 } from './test-segment.ts'
-
-const MAX_TRIES = 6
-/** Smallest change of a share of requests. */
-const MIN_SHARE = 0.02
 
 export interface SegmentSources {
   readonly steps: StepChanges
@@ -206,7 +212,7 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
         tests.set(key, one)
         // The ranks that order candidates may have changed although times did not.
         if (isApart(one.test)) tried.push(one)
-        if (tried.length === MAX_TRIES) break
+        if (tried.length === BEAM) break
       }
       const isHolding = (one: Tried) => chancesOf(one).q < options.alpha
       const isFit = (one: Tried) =>
@@ -266,7 +272,7 @@ function narrowed(
       if (measure !== 'time') continue
       const { ps, inside, outside } = testSegment(measured, own, how)
       const most = Math.abs(outside.change) + 2 * outside.error
-      if (!(most <= MAX_OUTSIDE * Math.abs(inside.change) && ps().p < level)) continue
+      if (!(most <= PART * Math.abs(inside.change) && ps().p < level)) continue
     }
     const conditions = candidate.conditions.filter((condition) => {
       const { codes } = columns.find(({ column }) => column === condition.column)!
@@ -294,7 +300,7 @@ const chancesOf = remembered(({ candidate, test }: Tried) => {
 /** Whether requests outside hardly changed, and those inside hold most of the change. */
 function isApart({ inside, outside }: SegmentTest): boolean {
   return (
-    Math.abs(outside.change) - outside.error <= MAX_OUTSIDE * Math.abs(inside.change) &&
+    Math.abs(outside.change) - outside.error <= PART * Math.abs(inside.change) &&
     heldBy({ inside, outside }) >= Math.max(MOST, APART * Math.min(...shares({ inside, outside })))
   )
 }
@@ -306,7 +312,7 @@ function isLarge(
   { minimumEffect, negligibleUs, usualOf }: SearchOptions,
 ): boolean {
   const { measure, offsets, requests, recorded, within } = measured
-  if (measure !== 'time') return Math.abs(inside.change) > MIN_SHARE
+  if (measure !== 'time') return Math.abs(inside.change) > SMALL
   const own = new Set(requests.filter((_, row) => isInside[row] === 1))
   // Number of the calls in each request.
   const each = within === undefined ? 1 : sum(isInside) / own.size
@@ -468,13 +474,6 @@ export function togetherAlike(segments: readonly Segment[]): Segment[] {
   })
 }
 
-/** Smallest number of calls before from which a value's time is known. */
-const MIN_KNOWN = 2
-/** Share of pairs between the first and second half of a period in which growing numbers differ the same way. */
-const GROWING = 0.75
-/** Largest remaining change of calls with the same value, as a share of the whole change. */
-export const MAX_LEFT = 1 / 3
-
 /**
  * Finds attributes whose values calls have more or less often than before, where calls with the same value
  * hardly changed: cold starts, misses of a cache, longer answers. A segment has calls that take longer than
@@ -499,7 +498,7 @@ function otherValues(measured: Measured, columns: readonly CodedRows[]): OtherVa
     }
     // An attribute that only some calls have may be what the call itself records.
     const isOfAll = isOfTimes || coded.codes.every((code) => code >= FIRST_VALUE)
-    const isMost = isKnown && isOfAll && Math.abs(left) < MAX_LEFT * Math.abs(mix + left)
+    const isMost = isKnown && isOfAll && Math.abs(left) < PART * Math.abs(mix + left)
     const p = isKnown ? normalP(mix / error, 'two-sided') : 1
     return { ...of, amount: mix, p, text: isMost ? wordsOf(measured, coded) : '' }
   })
@@ -542,7 +541,7 @@ function isDividedOtherwise({ offsets, blocks }: Measured, { column, codes }: Co
   const isGrowing = (rows: readonly number[]) => {
     const middle = median(rows, (row) => blocks[row]!)!
     const [one, other] = group(rows, (row) => blocks[row]! > middle)
-    return one !== undefined && other !== undefined && isOrdered(one[1], other[1], GROWING)
+    return one !== undefined && other !== undefined && isOrdered(one[1], other[1], LARGE)
   }
   const [before, after] = [ofPeriod(BEFORE), ofPeriod(AFTER)]
   if ([...before, ...after].some((row) => codes[row]! < FIRST_VALUE)) return false
@@ -587,7 +586,7 @@ function mixOf({ offsets, values, strata }: Measured, { column, codes }: CodedRo
     calls += now
     for (let code = 0; code < column.values.length; code++) {
       const [had, has] = [counts[BEFORE][code]!, counts[AFTER][code]!]
-      const isKnown = had >= MIN_KNOWN
+      const isKnown = had >= MIN_SEVERAL
       if (!isKnown) unknown += has
       const ofValue = isKnown ? sums[BEFORE][code]! / had - usual : 0
       mix += has * ofValue

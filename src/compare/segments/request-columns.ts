@@ -55,7 +55,7 @@ export interface SpanList {
 export const NO_PLACE = 2 ** 32 - 1
 
 /** Codes kept of services. */
-const MAX_KEPT = 2 ** 25
+const MAX_CACHED = 2 ** 25
 
 /** Columns that divide the requests of flows, read on first use. */
 export class RequestColumns {
@@ -95,7 +95,7 @@ export class RequestColumns {
     // Keeps only the services read last: there may be many.
     const [oldest] = [...this.#known.keys()].filter((key) => key !== null)
     const kept = sum(this.#known.values(), ({ columns }) => columns.length * this.#flows.size)
-    if (oldest !== undefined && kept > MAX_KEPT) this.#known.delete(oldest)
+    if (oldest !== undefined && kept > MAX_CACHED) this.#known.delete(oldest)
     this.#known.set(service, read)
     return read
   }

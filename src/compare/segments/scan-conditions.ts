@@ -3,7 +3,17 @@
 import { range, sum } from 'd3-array'
 import { normalP } from '../../stats/distributions.ts'
 import { pooledQuantile } from '../../stats/quantile.ts'
-import { BEAM, MAX_FOLLOWED, MIN_KNOWN, MIN_SEEN, ROUNDS, SURE } from '../thresholds.ts'
+import {
+  BEAM,
+  MAX_FOLLOWED,
+  MAX_TRIED,
+  MAX_VALUES,
+  MIN_KNOWN,
+  MIN_SEEN,
+  PRIOR_COUNT,
+  ROUNDS,
+  SURE,
+} from '../thresholds.ts'
 import type { Measured } from './measured.ts'
 import {
   type CodedRows,
@@ -29,11 +39,6 @@ export interface Candidate {
   readonly choices: number
 }
 
-/** Most values listed, or excluded, together. */
-export const MAX_VALUES = 10
-/** Second conditions of one column that are looked at with a first. */
-const MAX_CANDIDATES = 40
-
 export function candidateKey({ conditions, stratum }: Candidate): string {
   const texts = conditions.map(({ column: { attribute, service, kind }, codes }) =>
     JSON.stringify([attribute, service, kind, ...codes]),
@@ -42,7 +47,7 @@ export function candidateKey({ conditions, stratum }: Candidate): string {
 }
 
 function bestOf(candidates: readonly Candidate[]): Candidate[] {
-  return candidates.toSorted((a, b) => b.score - a.score).slice(0, MAX_CANDIDATES)
+  return candidates.toSorted((a, b) => b.score - a.score).slice(0, MAX_TRIED)
 }
 
 /** Counts and sums of both scores before and after: `[nb, na, rb, ra, tb, ta]`. */
@@ -436,12 +441,6 @@ function errorOf({ before, after, beforeMean, afterMean }: SegmentSide): number 
 }
 
 /**
- * Shares before are drawn to that of both sides, as two requests counted at it would: of as rare
- * things, shares of segments differ by a factor of about two.
- */
-const USUAL = 2
-
-/**
  * Returns the likelihood ratio of a common odds ratio against two: χ² with one degree of freedom. Counts are fitted by
  * their margins (Deming and Stephan 1940). Two or three failures before cannot rule out that failures inside are as
  * usual there. That is unlikely, so shares before are drawn to each other.
@@ -451,8 +450,8 @@ function interactionG(inside: SegmentSide, outside: SegmentSide): number {
   const made = sum([inside, outside], (side) => side.before * side.beforeMean) + 0.5
   const usual = made / (inside.before + outside.before + 1)
   const seen = [inside, outside].flatMap(({ before, after, beforeMean, afterMean }) => [
-    before * (1 - beforeMean) + USUAL / usual - USUAL,
-    before * beforeMean + USUAL,
+    before * (1 - beforeMean) + PRIOR_COUNT / usual - PRIOR_COUNT,
+    before * beforeMean + PRIOR_COUNT,
     after * (1 - afterMean),
     after * afterMean,
   ])

@@ -4,6 +4,7 @@ import { greatest, range, sum } from 'd3-array'
 import { isOfPlace } from '../../calls/attribute-columns.ts'
 import { divided, getOrInsert } from '../../core/entries.ts'
 import { condition, type Subject } from '../../traces/selection/condition.ts'
+import { ALL } from '../thresholds.ts'
 import type { Measured } from './measured.ts'
 import {
   type CodedRows,
@@ -25,8 +26,6 @@ interface Told {
   readonly told: SegmentCondition
 }
 
-/** Conditions that share as many of their requests are equivalent. */
-const EQUIVALENT = 0.98
 /**
  * Returns single conditions that the same requests meet; for versions, which replace others, the same requests after.
  */
@@ -66,7 +65,7 @@ export function equivalentsOf(
     const within = [...counts].filter(([, [some, every]]) => some > every / 2)
     const some = sum(within, ([, [inside]]) => inside)
     const every = sum(within, ([, [, any]]) => any)
-    if (some < EQUIVALENT * size || some < EQUIVALENT * every || every === 0) return []
+    if (some < ALL * size || some < ALL * every || every === 0) return []
     // A value common to all rows is not reported.
     if (within.length === counts.size) return []
     const own = new Set(within.map(([code]) => code))

@@ -11,16 +11,10 @@ import { pooledQuantile } from '../../stats/quantile.ts'
 import { type RunMeasure, RunSums, runMeasure } from '../../stats/run-shifts.ts'
 import { worthOf } from '../../stats/weighted-sample.ts'
 import { compareCounts, type TimeBlocks } from '../steps/time-blocks.ts'
-import { BLOCKS, MIN_SEEN, SLOWEST } from '../thresholds.ts'
+import { BLOCKS, MAX_VALUES, MIN_SEEN, PART, SLOWEST } from '../thresholds.ts'
 import { type Measured, onlyOperation } from './measured.ts'
 import type { CodedRows } from './request-columns.ts'
-import {
-  type Candidate,
-  contrastPs,
-  MAX_VALUES,
-  metBy,
-  type SegmentSide,
-} from './scan-conditions.ts'
+import { type Candidate, contrastPs, metBy, type SegmentSide } from './scan-conditions.ts'
 
 export interface SegmentTest {
   readonly inside: SegmentSide
@@ -447,9 +441,6 @@ export function rowsOfOthers(
   return others
 }
 
-/** Outside, requests may have changed by this share of those inside. */
-export const MAX_OUTSIDE = 1 / 3
-
 /** Rows to search and the columns that divide them, without the rows of segments already found. */
 export interface Searched<Column = CodedRows> {
   readonly measured: Measured
@@ -467,7 +458,7 @@ export function withoutUnchanged(
   const isChanged = (own: Candidate) => {
     const by = { stratum, isOut, kind: kindsOf(own, columns, measured) }
     const { inside } = measureSides(measured, rowsOf(own, columns, measured), by)
-    return !(Math.sign(allUs) * inside.change + 2 * inside.error < MAX_OUTSIDE * Math.abs(allUs))
+    return !(Math.sign(allUs) * inside.change + 2 * inside.error < PART * Math.abs(allUs))
   }
   return {
     ...candidate,

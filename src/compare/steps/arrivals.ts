@@ -8,7 +8,6 @@ import { median, quantile } from '../../stats/quantile.ts'
 import { ALIKE, MIN_SPREAD, STRETCHES } from '../thresholds.ts'
 import { type ChoiceCounts, compareCounts, type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
-/** Largest factor between sampling weights that count as the same. */
 const US_PER_SECOND = 1e6
 /** Pauses longer than these shares of both periods' are counted. */
 const PAUSE_SHARES = [0.9, 0.99, 0.999] as const

@@ -8,7 +8,7 @@ import { callName } from '../../flows/node-labels.ts'
 import { ascendingOrder } from '../../stats/ascending-order.ts'
 import { differ, equalRows } from '../../stats/weighted-sample.ts'
 import { groupRows } from '../../traces/group-rows.ts'
-import { MOST } from '../thresholds.ts'
+import { MAX_TRIED, MOST } from '../thresholds.ts'
 import {
   type Caller,
   type CallerKind,
@@ -133,8 +133,6 @@ interface Choice extends Omit<CallChoice, 'call'> {
   readonly answers: readonly Answer[]
 }
 
-const MAX_PAIRED = 32
-
 function choicesOf(
   site: CallSite,
   names: OperationNames,
@@ -192,7 +190,7 @@ function nextOf({ of, callees, order: { groups } }: CallSite, names: OperationNa
 
 /** Returns all that is called, once or repeatedly: what takes longer than another call depends on it. */
 function calledIn({ callees, numbers }: CallSite, names: OperationNames): string {
-  if (callees.length > MAX_PAIRED) return ''
+  if (callees.length > MAX_TRIED) return ''
   return callees
     .map((callee, at) => `${names.number(callee)}${isRepeated(numbers, at) ? ' repeated' : ''}`)
     .sort()

@@ -11,7 +11,7 @@ import { areFromSpans } from '../../flows/span-tree.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { GRAVE_LEVELS } from '../../traces/log-records.ts'
 import { type Verdict, verdictOf } from '../mutations/find-response-time-mutations.ts'
-import { MIN_SEEN, SMALL } from '../thresholds.ts'
+import { MAX_TEXT, MIN_SEEN, SMALL } from '../thresholds.ts'
 import { type CallChoice, sameTest } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
 import type { Corrected } from './compare-errors.ts'
@@ -258,14 +258,9 @@ class OperationLogs {
   }
 }
 
-const MAX_NAME_LENGTH = 100
-
 /** Names a statement by its place, or else by its text, such as `ERROR ContactsServiceImpl#37`. */
 function statementName({ level, source, text }: Statement, service: string): string {
   const isPlace = text === '' || /#\d+$/.test(source)
   const name = isPlace ? source : source === '' || source === service ? text : `${source}: ${text}`
-  return shortText(
-    `${GRAVE_LEVELS.has(level) ? `${level.toUpperCase()} ` : ''}${name}`,
-    MAX_NAME_LENGTH,
-  )
+  return shortText(`${GRAVE_LEVELS.has(level) ? `${level.toUpperCase()} ` : ''}${name}`, MAX_TEXT)
 }

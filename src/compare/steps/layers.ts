@@ -8,8 +8,7 @@ import { withoutSpans } from '../../traces/selection/span-values.ts'
 import { CLIENT, CONSUMER, SERVER } from '../../traces/span-columns.ts'
 import { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import { MIN_TAIL, MOST, NEGLIGIBLE } from '../thresholds.ts'
-import { MIN_OF_ALL } from './recorded-otherwise.ts'
+import { MIN_TAIL, MOST, NEARLY_ALL, NEGLIGIBLE } from '../thresholds.ts'
 
 type Periods = readonly [runs: readonly TraceSet[], after: TraceSet]
 
@@ -98,7 +97,7 @@ export function withoutLayers([runs, after]: Periods): {
   const layers = Array.from(found).flatMap(
     ([name, { spans, allUs, ownUs, caller, isOwn }]): Found[] => {
       const period = periodOf(name)
-      if (spans < MIN_OF_ALL * counts[period][name]!) return []
+      if (spans < NEARLY_ALL * counts[period][name]!) return []
       if (isOwn && allUs - ownUs < MOST * allUs) return []
       const [service, operation] = named.value(name).split('\n') as [string, string]
       return [{ name, service, operation, period, spans, eachUs: ownUs / spans, caller }]
@@ -209,7 +208,7 @@ function waitingSpans(traces: SpanTraces): Uint8Array {
     const said = readers.map((read) => read(above)).find((one) => one !== undefined)
     const isPoll = said === undefined ? isNamed[operation[above]!]! : WAITING.test(String(said))
     const waitedUs = startUs[span]! - startUs[above]!
-    if (isPoll && waitedUs >= MIN_OF_ALL * durationUs[above]!) is[above] = 1
+    if (isPoll && waitedUs >= NEARLY_ALL * durationUs[above]!) is[above] = 1
   }
   return is
 }

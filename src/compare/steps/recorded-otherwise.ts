@@ -23,8 +23,10 @@ import { CLIENT, INTERNAL } from '../../traces/span-columns.ts'
 import {
   MIN_ALIKE,
   MIN_SEEN,
+  MIN_SEVERAL,
   MIN_TAIL,
   MOST,
+  NEARLY_ALL,
   NEGLIGIBLE,
   PART,
   SLOWEST,
@@ -55,11 +57,6 @@ export interface RecordedOtherwise {
   /** Callers whose own work these calls cover in one period only, so their calls cannot be compared. */
   readonly uncovered: ReadonlySet<string>
 }
-
-/** Smallest share of an operation's calls that must have a record for the rest to count as lost. */
-export const MIN_OF_ALL = 0.95
-/** A service that stops calling this many others at once is only recorded otherwise. */
-const MIN_CALLED = 2
 
 type Two<T> = readonly [before: T, after: T]
 
@@ -324,7 +321,7 @@ function freeSteps(
 ): string[] {
   const found = [...called.keys()].filter((name) => steps.has(name))
   const isOfAll = (name: string) =>
-    called.get(name)! >= MIN_OF_ALL * own[periodOf.get(name)!].length
+    called.get(name)! >= NEARLY_ALL * own[periodOf.get(name)!].length
   if (own.some(({ length }) => length < 2) || !found.every(isOfAll)) return []
   const [before, after] = [BEFORE, AFTER].map((period) => {
     const { mean, variance, count } = capped(kept[period])
@@ -380,7 +377,7 @@ function clientsOfOnePeriod(
   const isKnown = ([, { spans }]: Of) => Math.max(...spans) >= MIN_TAIL
   const isGone = ([, { spans }]: Of) => Math.min(...spans) <= NEGLIGIBLE * Math.max(...spans)
   const areSeveral = (some: readonly Of[]) =>
-    new Set(some.flatMap(([, { names }]) => [...names])).size >= MIN_CALLED
+    new Set(some.flatMap(([, { names }]) => [...names])).size >= MIN_SEVERAL
   const known = [...clients].filter(isKnown)
   const areAll = known.every(isGone) && areSeveral(known)
   const found = [...clients].filter(isGone).filter((one) => {

@@ -14,8 +14,16 @@ import { Dictionary } from '../../traces/dictionary.ts'
 import { SPAN_KINDS, type SpanTraceColumns } from '../../traces/span-columns.ts'
 import { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import { MAX_KEPT, MIN_KNOWN, MIN_SEEN, MIN_TAIL, MOST, NEGLIGIBLE, PART } from '../thresholds.ts'
-import { MIN_OF_ALL } from './recorded-otherwise.ts'
+import {
+  MAX_KEPT,
+  MIN_KNOWN,
+  MIN_SEEN,
+  MIN_TAIL,
+  MOST,
+  NEARLY_ALL,
+  NEGLIGIBLE,
+  PART,
+} from '../thresholds.ts'
 
 /** Requests of one recording that begin with an operation. */
 export interface RootCalls extends Operation {
@@ -379,7 +387,7 @@ function saidBy(flows: FlowSet, period: Period): Said {
   return new Map(
     Array.from(asked, ([name, { spans, said }]) => {
       const ofAll = Array.from(said, ([key, values]) => {
-        const most = [...values].find(([, count]) => count >= MIN_OF_ALL * spans)
+        const most = [...values].find(([, count]) => count >= NEARLY_ALL * spans)
         return most === undefined ? [] : [[key, most[0]] as const]
       })
       return [name, new Map(ofAll.flat())]
@@ -439,8 +447,6 @@ const NAMING = [
 const METHODS = ['http.request.method', 'http.method']
 /** The method that a name begins with. */
 const VERB = /^(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH)(?= )/
-/** Share of spans with the same names in both periods, equally often, from which names are not compared. */
-const MIN_COMMON = 0.95
 /** The placeholder of an id, as in templates of routes. */
 const ID = '{id}'
 /** Sets parts of a name apart, and is kept. */
@@ -546,7 +552,7 @@ function kindsApart(
     }
   }
   const apart = [...counts].filter(
-    ([, names]) => inBoth(names.values()) && commonShare(names.values()) < MIN_COMMON,
+    ([, names]) => inBoth(names.values()) && commonShare(names.values()) < NEARLY_ALL,
   )
   return new Set(apart.map(([group]) => group))
 }

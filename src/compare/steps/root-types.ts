@@ -30,9 +30,6 @@ export interface RootTypes {
   readonly unknown: ReadonlySet<number>
 }
 
-/** Types are distinguished where this share of requests makes one of their calls. */
-const MIN_GOING = 0.95
-
 /**
  * Types of requests by service and operation of the root, and by the first call below it that not all
  * make, as behind a gateway or of GraphQL. Calls in either order are as one.
@@ -182,7 +179,7 @@ function firstDistinctCalls(given: readonly Route[], isCatchAll: boolean) {
       const isFirst = common.size === 0
       const isOptional =
         !(isCatchAll && isFirst) &&
-        (!(isCatchAll || isFirst) || count(going) < MIN_GOING * count(rest))
+        (!(isCatchAll || isFirst) || count(going) < NEARLY_ALL * count(rest))
       const callOf = rest.map(
         ({ shape, calls: [call] }) => [shape, call === undefined ? null : classOf(call)] as const,
       )

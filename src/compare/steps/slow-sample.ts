@@ -15,12 +15,14 @@ import { quantile } from '../../stats/quantile.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import {
   MAX_LOOKED_AT,
+  MAX_TRIED,
   MIN_ALIKE,
   MIN_GAIN,
   MIN_KNOWN,
   MIN_SEEN,
   MOST,
   NEARLY_ALL,
+  SURE_LEVEL,
 } from '../thresholds.ts'
 import { rootTypes } from './root-types.ts'
 
@@ -29,11 +31,6 @@ import { rootTypes } from './root-types.ts'
  * there.
  */
 const NEAR = [1 / 4, 1 / 10] as const
-/** Times on either side of the limit, and how many are near it, are as elsewhere unless p is below this. */
-const ALIKE_LEVEL = 0.01
-/** Most types that are left out, and most that are tried each time: those that differ most. */
-const MAX_LEFT_OUT = 20
-/** Most requests that are compared, evenly chosen from each type: more tell hardly more. */
 const STEP = 0.01
 const LIMITS = range(STEP, 1, STEP)
 
@@ -75,13 +72,13 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
   }
   let best = limitOf(types)
   // Types that also became slower may be left out.
-  for (let left = 0; best.found !== null && best.p < ALIKE_LEVEL; left++) {
+  for (let left = 0; best.found !== null && best.p < SURE_LEVEL; left++) {
     const { some, found } = best
     const chances = some.map((one, i) => chanceAlike([one], [found.sides[i]!]))
     const leastAlike = ascendingOrder(Float64Array.from(chances)).subarray(0, MIN_SEEN)
     const rests = Array.from(leastAlike, (i) => limitOf(some.filter((_, other) => other !== i)))
     best = greatest(rests, ({ p }) => p)!
-    if (left === MAX_LEFT_OUT || sizeOf(best.some) < MOST * sizeOf(types)) return null
+    if (left === MAX_TRIED || sizeOf(best.some) < MOST * sizeOf(types)) return null
   }
   if (best.found === null || isOfOneRole(flows, lasted, { types, ...best, found: best.found }))
     return null
@@ -259,7 +256,7 @@ function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
   const isAsElsewhere = nearest.every((near) => {
     const sides = [0, 1].map((side) => added(near.map((both) => both[side]!)))
     const missed = sum(sides, (side, at) => gainOf([side], [shareOf(side)], shares[at]!))
-    return Math.exp(-missed) >= ALIKE_LEVEL
+    return Math.exp(-missed) >= SURE_LEVEL
   })
   const [near] = NEAR
   const [nearer, farther] = [between(0, near), between(near, 2 * near)].map((all) =>
@@ -267,7 +264,7 @@ function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
   )
   const halves: Counts = [nearer!, farther!]
   const rise = gainOf([halves], [Math.max(0.5, shareOf(halves))], 0.5)
-  return isAsElsewhere && Math.exp(-rise) >= ALIKE_LEVEL
+  return isAsElsewhere && Math.exp(-rise) >= SURE_LEVEL
 }
 
 /** Returns the limit above which requests were likeliest kept at another rate. */

@@ -13,7 +13,7 @@ import { type Moments, moments } from '../../stats/moments.ts'
 import { cappedTimes, usualMeanUs } from '../edges/edge-times.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import { type Verdict, verdictOf } from '../mutations/find-response-time-mutations.ts'
-import { SLOWEST, SURE, TWICE } from '../thresholds.ts'
+import { NEARLY_ALL, SLOWEST, SURE, TWICE } from '../thresholds.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { CallCounts, CallRepeats } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
@@ -576,9 +576,6 @@ function contributionOf(
       }
 }
 
-/** Requests wait for calls in parallel where at least this share of them does. */
-const MIN_WAITING = 0.95
-
 /** Returns only the times of the calls that requests wait for, if calls run in parallel; else all times. */
 function asWaitedFor(stratum: StepStratum): StepStratum {
   const waitedOf = (sample: StepSample) => {
@@ -588,7 +585,7 @@ function asWaitedFor(stratum: StepStratum): StepStratum {
       .filter(Number.isFinite)
       .sort()
     const isOfSome = calls >= SEVERAL * recorded.values.length && criticalCalls < calls
-    return isOfSome && values.length >= MIN_WAITING * critical.length ? { ...sample, values } : null
+    return isOfSome && values.length >= NEARLY_ALL * critical.length ? { ...sample, values } : null
   }
   const [before, after] = [waitedOf(stratum.before), waitedOf(stratum.after)]
   return before && after ? { ...stratum, before, after } : stratum

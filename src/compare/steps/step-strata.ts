@@ -7,7 +7,7 @@ import { randomSource } from '../../stats/random.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { differ, equalRows } from '../../stats/weighted-sample.ts'
 import { groupRows } from '../../traces/group-rows.ts'
-import { LEVEL, SMALL } from '../thresholds.ts'
+import { LARGE, LEVEL, SMALL } from '../thresholds.ts'
 
 /**
  * Times ascending, in µs: one a request, the mean of its calls; where requests have more of them in
@@ -101,9 +101,6 @@ export function comparable(strata: readonly Times[], isPart: boolean): readonly 
   ]
 }
 
-/** Smallest share of a step's requests that must have a counterpart in the other period. */
-const MIN_MATCHED = 0.7
-
 /**
  * Returns the strata; merges those that differ only in their calls if too few match. Returns none for parts, whose
  * limits would then lie elsewhere.
@@ -111,7 +108,7 @@ const MIN_MATCHED = 0.7
 function matched(strata: readonly GrowingStratum[], isPart: boolean): readonly GrowingStratum[] {
   const sum = (some: readonly GrowingStratum[]) => some.reduce((all, one) => all + sizeOf(one), 0)
   const alike = strata.filter(({ samples }) => samples.every((sample) => sample.size > 0))
-  if (sum(alike) >= MIN_MATCHED * sum(strata)) return strata
+  if (sum(alike) >= LARGE * sum(strata)) return strata
   if (isPart) return []
   return Array.from(group(strata, placeOf).values(), (same) => {
     const { operation, callingOperation, isUnanswered } = same[0]!

@@ -9,13 +9,11 @@ import { moderatedShifts } from '../../stats/moderated-shifts.ts'
 import { moments } from '../../stats/moments.ts'
 import { pooledQuantile, quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
-import { FAR, MIN_TAIL, MOST } from '../thresholds.ts'
+import { DRAWS, FAR, MIN_SEVERAL, MIN_TAIL, MOST, NEARLY_ALL, SUBSET_POWER } from '../thresholds.ts'
 import type { StepSample, StepStratum } from './step-strata.ts'
 import type { StepTimes } from './step-times.ts'
 import { type ChoiceCounts, compareRare, shortStretches, type TimeBlocks } from './time-blocks.ts'
 
-/** Power of ranks that a subset shows by. */
-const SUBSET_POWER = 4
 /** Limits far beyond the usual: a multiple of the value that this share does not exceed in the faster period. */
 const FAR_TAILS = [
   { share: 0.95, times: 1.5 },
@@ -112,8 +110,6 @@ export interface Minority {
 
 /** Each tail that is looked at has this part of the values of the one before. */
 const NEXT_TAIL = 0.85
-/** Number of slowest calls that count as no slower than the next: they may be single ones with another reason. */
-const MAX_SINGLE = 2
 
 /** A minority, and the extra time of all calls, or of those on critical paths, because of it. */
 export interface MeasuredMinority {
@@ -134,7 +130,7 @@ export function minorityOf(strata: readonly StepStratum[]): MeasuredMinority | n
   const size = sum(used, (samples) => samples[AFTER].values.length)
   const most = Math.max(...used.map((samples) => sum(samples, ({ values }) => values.length)))
   let best = { z: 0, tail: 0 }
-  for (let tail = 0.5; tail * most > MAX_SINGLE; tail *= NEXT_TAIL) {
+  for (let tail = 0.5; tail * most > MIN_SEVERAL; tail *= NEXT_TAIL) {
     let [difference, variance] = [0, 0]
     for (const samples of used) {
       const weight = samples[AFTER].values.length / size
@@ -156,9 +152,9 @@ export function minorityOf(strata: readonly StepStratum[]): MeasuredMinority | n
     return { values, beyond: values.map(beyond), requests: slow.requests.subarray(from) }
   })
   const slowest = parts.flatMap(({ slow, beyond }) =>
-    [...slow.values.subarray(-MAX_SINGLE - 1)].map(beyond),
+    [...slow.values.subarray(-MIN_SEVERAL - 1)].map(beyond),
   )
-  const cap = slowest.sort((a, b) => b - a)[MAX_SINGLE] ?? 0
+  const cap = slowest.sort((a, b) => b - a)[MIN_SEVERAL] ?? 0
   return {
     minority: {
       share: Math.max(
@@ -233,10 +229,6 @@ function varianceBeyond(values: Float64Array, limit: number): number {
   return ((above + 0.5) * (values.length - above + 0.5)) / (values.length + 1) ** 3
 }
 
-/** Calls take far longer beyond this multiple of the time that this share of the faster period does not exceed. */
-const SHARE = 0.95
-/** Smallest share of the whole difference that one operation holds, for it to be named. */
-const DRAWS = 9_999
 const SEED = 2011
 
 /** Operation in which some calls take far longer than before, and p of the test that some do anywhere. */
@@ -289,7 +281,7 @@ export function testFarTimes(flows: FlowSet, steps: readonly StepTimes[]): FarTi
 function farCalls({ before, after }: StepStratum): [request: number, us: number][] {
   const samples = [before, after]
   if (samples.some(({ values }) => values.length < MIN_TAIL)) return []
-  const usualUs = Math.min(...samples.map(({ values }) => quantile(values, SHARE)))
+  const usualUs = Math.min(...samples.map(({ values }) => quantile(values, NEARLY_ALL)))
   return samples.flatMap(({ values, requests, criticalUs }: StepSample) =>
     Array.from(values, (us, i): [number, number] => [requests[i]!, Math.min(us, criticalUs[i]!)])
       .filter(([, us]) => us > FAR * usualUs)

@@ -9,7 +9,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { callName } from '../../flows/node-labels.ts'
 import { NS } from '../../flows/span-tree.ts'
 import { median } from '../../stats/quantile.ts'
-import { MOST } from '../thresholds.ts'
+import { LARGE, MOST } from '../thresholds.ts'
 import { recordedOtherwise } from './recorded-otherwise.ts'
 import type { StepChange } from './step-changes.ts'
 import type { Step } from './step-times.ts'
@@ -134,13 +134,11 @@ function partsOf(shape: ShapeVisits, service: string, isThrough: (span: number) 
     )
 }
 
-/** One operation within another is named when it changed by this share of the work. */
-export const MIN_PART = 0.7
 /** Returns the operation within another that most of a step's change lies in. */
 export function namedPart(step: StepChange, parts: readonly WorkPart[]): WorkPart | undefined {
   const part =
     step.part === 'itself' ? undefined : parts.find(({ shiftUs }) => shiftUs * step.shiftUs > 0)
-  const isMost = part !== undefined && part.shiftUs / step.shiftUs >= MIN_PART
+  const isMost = part !== undefined && part.shiftUs / step.shiftUs >= LARGE
   return isMost && isInnerPart(step, part) ? part : undefined
 }
 

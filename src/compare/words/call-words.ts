@@ -120,8 +120,6 @@ function doneToo(alike: readonly Pick<RepeatChange, 'of'>[]): string {
   return alsoDone(new Set(alike.map(({ of }) => of.operation)).size - 1)
 }
 
-const MAX_CALLS_NAMED = 4
-
 /**
  * Says what operations do: `GET calls cart GET and ads LIST one after the other, no longer at the
  * same time, in 40 of 200 requests (0 of 200 before)`.
@@ -185,11 +183,8 @@ const IN_TURN = 'one after the other'
 
 function names(of: Operation, some: readonly (Operation | null)[]): string {
   const named = some.flatMap((one) => (one === null ? [] : [calledName(one, of.service)]))
-  return listed([...new Set(named)].sort(), MAX_CALLS_NAMED)
+  return listed([...new Set(named)].sort(), MAX_NAMED)
 }
-
-const MAX_STEPS_NAMED = 2
-const MAX_SERVICES_NAMED = 4
 
 /** Says which other path requests take, or what they do otherwise with the same steps. */
 export function movesWords(
@@ -229,7 +224,7 @@ function whatDecides(changes: readonly StructureChange[]): string {
   const { restsOn } = answered
   return restsOn.length === 0
     ? answer
-    : `${answer} (which calls ${listed(restsOn.map(printable), MAX_SERVICES_NAMED)})`
+    : `${answer} (which calls ${listed(restsOn.map(printable), MAX_NAMED)})`
 }
 
 /** Says what requests do otherwise with the same steps. */
@@ -263,12 +258,12 @@ function pathText(
       grouped(come.reduce((sum, { to }) => sum + categories.count(to, period), 0))
     return `comes more often: ${times(BEFORE)} before, ${times(AFTER)} after`
   }
-  const few = (names: readonly string[]) => listed(names.map(printable), MAX_SERVICES_NAMED)
+  const few = (names: readonly string[]) => listed(names.map(printable), MAX_NAMED)
   const steps = (wanted: StructureChange['change']) => {
     const names = changes
       .filter(({ change }) => change === wanted)
       .map(({ node }) => stepName(node))
-    return listed([...new Set(names)], MAX_STEPS_NAMED)
+    return listed([...new Set(names)], MAX_NAMED)
   }
   const [added, removed] = [steps('added'), steps('removed')]
   // Requests of several paths that take one now have nothing in common but its steps.

@@ -35,7 +35,7 @@ import type { Bursts, Onset } from '../onset/onset.ts'
 import type { StepChange } from '../steps/step-changes.ts'
 import type { CountsTest } from '../steps/time-blocks.ts'
 import { namedPart, type WorkPart, wayParts, workParts } from '../steps/work-parts.ts'
-import { ID_LENGTH, LARGE, MAX_ID_LENGTH, MOST, SMALL } from '../thresholds.ts'
+import { ID_LENGTH, LARGE, MAX_ID_LENGTH, MOST, NEARLY_ALL, SMALL } from '../thresholds.ts'
 
 /** Sentences of a finding. */
 export interface Words {
@@ -127,11 +127,6 @@ export function alsoChanged(step: StepChange): string {
   return isOne ? '' : ', as do its other operations together'
 }
 
-/** Share of pairs that means no change. */
-const NO_CHANGE = 0.5
-/** Below this share of pairs, the text adds that share. */
-const HARDLY = 0.65
-
 /** Below this length, an interval of times is written in milliseconds. */
 const SHORT_US = 2e6
 /** End of times of day in ISO 8601. */
@@ -169,9 +164,9 @@ export function factsOf(
     ...(each === 0 ? who : [eachText(each, { who, draft, quantity })]),
     ...ofCallsFact(draft, quantity),
     // Below one half, the typical request went the other way.
-    ...(chance > NO_CHANGE
+    ...(chance > 0.5
       ? [
-          `${how} than ${chance === 1 ? 'all' : `${percent(chance)} of`} comparable requests before${chance < HARDLY ? ' (no change: 50 %)' : ''}`,
+          `${how} than ${chance === 1 ? 'all' : `${percent(chance)} of`} comparable requests before${chance < LARGE ? ' (no change: 50 %)' : ''}`,
         ]
       : []),
     `${isOpen(draft) && draft.steps.length > 0 ? OWN_P : ''}${certaintyText(q)}`,
@@ -375,9 +370,6 @@ export function lookText({ look, exemplars: { before, after } }: Finding): strin
   return `look at ${look}${traces.length === 0 ? '' : ` · traces: ${traces.join(', ')}`}`
 }
 
-/** Share of a shift from which the unexplained rest counts as all of it. */
-const MOSTLY = 0.95
-
 /** Says that whole requests of trace points take longer. */
 export function requestsWords({ roots, eachUs }: RequestsEvidence, quantity: Quantity): Words {
   return {
@@ -408,7 +400,7 @@ export function restWords(flows: FlowSet, { step, operation, left }: RestEvidenc
 
 /** Says how much of a change no step explains; empty for all of it. */
 export function leftText({ eachUs, allUs }: RestOfRequests, quantity: Quantity): string {
-  if (Math.abs(eachUs) >= MOSTLY * Math.abs(allUs)) return ''
+  if (Math.abs(eachUs) >= NEARLY_ALL * Math.abs(allUs)) return ''
   return `; no single step explains ${formatAmount(Math.abs(eachUs), quantity)} of it`
 }
 

@@ -29,7 +29,7 @@ import type { FewSlow, SlowCounts, SlowRequests, SlowStretch } from '../findings
 import type { ErrorChange } from '../steps/compare-errors.ts'
 import { slowSample } from '../steps/slow-sample.ts'
 import type { StepChange } from '../steps/step-changes.ts'
-import { HARDLY_ANY, LARGE, NOTABLE, TWICE } from '../thresholds.ts'
+import { APART, HARDLY_ANY, LARGE, MIN_RUNS, NOTABLE, TWICE } from '../thresholds.ts'
 import {
   burstsText,
   deadlineText,
@@ -87,8 +87,6 @@ interface FindingColumns extends SlowRequests {
   readonly nearestFailure: ErrorChange | null
 }
 
-/** Runs needed to estimate how much runs differ; with fewer, only shifts many times that are found. */
-const MANY_RUNS = 4
 const FEW_RUNS = ' With fewer than 4 runs, even large changes may be missed.'
 
 /** Changes, one entry per cause, the most important first. */
@@ -139,7 +137,7 @@ export class Findings extends columnarStage<FindingColumns>() {
     if (runs === 1) {
       return 'p is corrected for multiple tests. Differences between runs are unknown with only one run before.'
     }
-    const few = runs < MANY_RUNS ? FEW_RUNS : ''
+    const few = runs < MIN_RUNS ? FEW_RUNS : ''
     return areFromSpans(this.flows)
       ? `Tested against the differences between ${runs} runs.${few}`
       : `Tested against ${runs} runs as one: differences between runs need traces with spans.`
@@ -349,12 +347,6 @@ function isSureStep({ interval }: StepChange): boolean {
   return !Number.isNaN(interval[0])
 }
 
-/** Findings explain all of a change from this share of it on. */
-const ALL_OF_IT = 0.995
-
-/** Up to this share, which estimates may reach together, they explain all of a change. */
-const MAX_EXPLAINED = 1.2
-
 /** Says how the findings, the mix and the rest add up to the change: as shares, or else as amounts. */
 function accountedText(all: Findings): string | null {
   const { findings, observedChangeUs, quantity, attributedUs, mixUs } = all
@@ -368,9 +360,9 @@ function accountedText(all: Findings): string | null {
     sum(findings.filter(isOpen), (one) => Math.abs(one.contributionUs)) >
     NOTABLE * Math.abs(attributedUs)
   const told = (verb: string, isSingular: boolean) => (isSingular ? `${verb}s` : verb)
-  if (share > 0 && ofMix >= 0 && share + ofMix <= MAX_EXPLAINED) {
+  if (share > 0 && ofMix >= 0 && share + ofMix <= APART) {
     const explain = isUnsure ? 'may explain' : told('explain', isOne)
-    if (share >= ALL_OF_IT && ofMix === 0) return `${these} ${explain} all of it.`
+    if (share >= HARDLY_ANY && ofMix === 0) return `${these} ${explain} all of it.`
     const mix = ofMix === 0 ? '' : `, the changed request mix ${percent(ofMix)}`
     const left = all.unexplainedShare
     return `${these} ${explain} ${percent(share)} of it${mix}${left > 0 ? `; ${percent(left)} is unexplained` : ''}.`
@@ -407,7 +399,7 @@ function mixShare({ mixUs, observedChangeUs }: Findings): number {
 /** Says what of a change the mix is, where it may be more than all of it. */
 function mixOfAll(share: number, changeUs: number, quantity: Quantity): string {
   const how = share > 0 ? 'explains' : 'offsets'
-  if (share <= 2 - ALL_OF_IT) {
+  if (share <= 2 - HARDLY_ANY) {
     return `the changed request mix ${how} ${percent(Math.abs(share))} of it`
   }
   const [mix, rest] = [share, 1 - share].map((part) => moreText(part * changeUs, quantity))
@@ -434,9 +426,6 @@ function wrapped(text: string, first: string, width: number): string[] {
   }
   return [...lines, line]
 }
-
-/** Most bursts whose times are listed. */
-const MAX_LISTED = 6
 
 /** Describes the stretch: its time, how slow its requests were, the place, and traces to look at. */
 export function stretchText(stretch: SlowStretch, flows: FlowSet): string {
@@ -485,7 +474,7 @@ export function fewSlowWhere({ where, deadline, failing }: FewSlow): string {
 export function fewSlowWhen({ bursts }: FewSlow, flows: FlowSet): string | null {
   if (bursts === null) return null
   const { count, beginUs } = bursts
-  if (count > MAX_LISTED || periodOverlap(flows) === null) return `in ${burstsText(bursts)}`
+  if (count > MAX_NAMED || periodOverlap(flows) === null) return `in ${burstsText(bursts)}`
   const days = hasDays(flows)
   return `in ${count} bursts, from ${listed(beginUs.map((us) => timeText(us, { days })))} UTC`
 }

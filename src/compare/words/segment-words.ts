@@ -14,8 +14,8 @@ import { calledName } from '../findings/names.ts'
 import type { Segment } from '../segments/segments.ts'
 import type { ErrorChange, InnerCall } from '../steps/compare-errors.ts'
 import { isOfOneStep } from '../steps/step-times.ts'
-import { MIN_PART, workParts } from '../steps/work-parts.ts'
-import { MOST, NEARLY_ALL, SURE_LEVEL, TWICE } from '../thresholds.ts'
+import { workParts } from '../steps/work-parts.ts'
+import { LARGE, MOST, NEARLY_ALL, SURE_LEVEL, TWICE } from '../thresholds.ts'
 import {
   callsText,
   deadlineText,
@@ -202,13 +202,10 @@ function innerOf({ step, operation, inside, requests, within }: Segment, flows: 
   if (step?.kind !== 'work' || !isOne) return null
   const parts = workParts(flows, { service: step.service, requests, minority: null })
   const allUs = sum(parts, ({ meanUs }) => meanUs)
-  const part = parts.find(({ meanUs }) => meanUs / allUs >= MIN_PART)
+  const part = parts.find(({ meanUs }) => meanUs / allUs >= LARGE)
   const isIt = part && !part.isOfCalls && part.operation !== operation
   return isIt && allUs * inside.change > 0 ? part.operation : null
 }
-
-/** Most operations with the same failures that are named. */
-const MOST_CALLS = 2
 
 type Counts = FailureEvidence['counts']
 
@@ -251,7 +248,7 @@ export function errorWords(
   const isOne = operations.length === 1 || inner !== null
   const names = operations.map((operation) => operationAt(change.service, operation))
   const call = inner === null ? '' : `${operationName(inner)}${toPeer(inner)} within `
-  const what = call + listed(names, MOST_CALLS)
+  const what = call + listed(names, MAX_NAMED)
   const [message] = messages
   const moved = Math.abs(made[AFTER] - made[BEFORE])
   const isMost =
