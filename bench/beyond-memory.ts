@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { sampleRankCorrelation } from 'simple-statistics'
-import { compare } from '../src/compare/comparison.ts'
+import { compare } from '../src/comparison/comparison.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 import type { SpanTraces } from '../src/traces/span-traces.ts'
 

@@ -12,7 +12,7 @@ import {
   simulatedTemplates,
 } from '../datasets/simulated/simulated-flows.ts'
 import { writePieces } from '../datasets/simulated/write-pieces.ts'
-import { compare } from '../src/compare/comparison.ts'
+import { compare } from '../src/comparison/comparison.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 
 const isWhole = process.argv.includes('--whole')

@@ -1,6 +1,6 @@
 // The start of every bench that compares two files in a process of its own: reads them, stage by stage.
-import { type Comparison, compare } from '../src/compare/comparison.ts'
-import { COMPARISON_OPTIONS } from '../src/compare/comparison-options.ts'
+import { type Comparison, compare } from '../src/comparison/comparison.ts'
+import { COMPARISON_OPTIONS } from '../src/comparison/comparison-options.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 
 /** What each stage took (ms), and how to end one. */

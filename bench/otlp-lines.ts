@@ -2,7 +2,7 @@
 // default of a sample of them, and of all requests, beside JSON.parse of the same lines on one core.
 import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { COMPARISON_OPTIONS } from '../src/compare/comparison-options.ts'
+import { COMPARISON_OPTIONS } from '../src/comparison/comparison-options.ts'
 import { bundle } from './bundle.ts'
 import { otlpFiles, SPANS } from './simulated-otlp.ts'
 

@@ -1,7 +1,7 @@
 // npm run bench:segments [-- TRACES, default 200000]: how long it takes to find in which requests things changed.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { compare } from '../src/compare/comparison.ts'
+import { compare } from '../src/comparison/comparison.ts'
 import { randomSource } from '../src/stats/random.ts'
 import { QualityLog } from '../src/traces/quality.ts'
 import type { SpanTraces } from '../src/traces/span-traces.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { compare } from '../src/compare/comparison.ts'
+import { compare } from '../src/comparison/comparison.ts'
 import { explainMutation } from '../src/explain/parameters/explain.ts'
 import { compareLogs } from '../src/logs/compare-logs.ts'
 import { loadLogs } from '../src/logs/readers/load-logs.ts'

@@ -1,4 +1,4 @@
-import { type ComparisonOptions, compare } from '../src/compare/comparison.ts'
+import { type ComparisonOptions, compare } from '../src/comparison/comparison.ts'
 import { compareVariances } from '../src/explain/variance/compare-variances.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 import { evaluateComparison } from './evaluate-comparison.ts'

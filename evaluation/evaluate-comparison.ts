@@ -1,4 +1,4 @@
-import type { Comparison } from '../src/compare/comparison.ts'
+import type { Comparison } from '../src/comparison/comparison.ts'
 import { AFTER } from '../src/flows/flow-set.ts'
 import { type RankedQuality, rankedQuality } from './ranked-quality.ts'
 import { categoryHas, isRelevant } from './relevance.ts'

@@ -4,7 +4,7 @@ import {
   findResponseTimeMutations,
 } from '../src/compare/mutations/find-response-time-mutations.ts'
 import { findStructuralMutations } from '../src/compare/mutations/find-structural-mutations.ts'
-import { findFindings } from '../src/compare/words/find-findings.ts'
+import { findFindings } from '../src/comparison/words/find-findings.ts'
 import type { FlowSet } from '../src/flows/flow-set.ts'
 import { selectRequests } from '../src/flows/select-requests.ts'
 import { randomSource } from '../src/stats/random.ts'

@@ -1,7 +1,7 @@
 import type { Categories } from '../src/compare/categories/categories.ts'
-import type { Comparison } from '../src/compare/comparison.ts'
 import type { EdgeComparison } from '../src/compare/mutations/find-response-time-mutations.ts'
 import type { RankedMutation } from '../src/compare/ranking/rank-mutations.ts'
+import type { Comparison } from '../src/comparison/comparison.ts'
 import type { NodeLabel } from '../src/flows/node-labels.ts'
 import {
   matchesSpan,

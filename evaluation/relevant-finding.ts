@@ -1,6 +1,6 @@
-import type { Comparison } from '../src/compare/comparison.ts'
 import type { EdgeChange } from '../src/compare/edges/find-edge-changes.ts'
 import { type Finding, isStructural } from '../src/compare/findings/finding.ts'
+import type { Comparison } from '../src/comparison/comparison.ts'
 import { isRelevant, matchesNode } from './relevance.ts'
 import type { RelevantPredicate, Truth } from './truth.ts'
 

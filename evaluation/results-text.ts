@@ -1,5 +1,5 @@
-import type { Comparison } from '../src/compare/comparison.ts'
 import { labelDifference } from '../src/compare/precursors/match-precursors.ts'
+import type { Comparison } from '../src/comparison/comparison.ts'
 import { counted, formatDuration } from '../src/core/words.ts'
 
 /** Returns the first results of a ranking as text: the kind of request, its cost, and what differs. */

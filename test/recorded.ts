@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type Comparison, compare } from '../src/compare/comparison.ts'
+import { type Comparison, compare } from '../src/comparison/comparison.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 
 const FOLDER = fileURLToPath(new URL('../datasets/storage-service/', import.meta.url))

@@ -1,6 +1,6 @@
-import type { Comparison } from '../../src/compare/comparison.ts'
 import type { Finding, FindingCall, FindingStep } from '../../src/compare/findings/finding.ts'
 import { stepKey } from '../../src/compare/steps/step-times.ts'
+import type { Comparison } from '../../src/comparison/comparison.ts'
 import {
   formatDuration,
   grouped,

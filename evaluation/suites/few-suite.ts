@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { compare } from '../../src/compare/comparison.ts'
+import { compare } from '../../src/comparison/comparison.ts'
 import { at } from '../../src/core/entries.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'

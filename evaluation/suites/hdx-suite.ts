@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { compare } from '../../src/compare/comparison.ts'
+import { compare } from '../../src/comparison/comparison.ts'
 import { quantile } from '../../src/stats/quantile.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 import { NO_PARENT, SPAN_STATUSES } from '../../src/traces/span-columns.ts'

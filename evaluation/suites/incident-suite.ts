@@ -1,6 +1,6 @@
 import { range } from 'd3-array'
-import { compare } from '../../src/compare/comparison.ts'
 import type { Finding } from '../../src/compare/findings/finding.ts'
+import { compare } from '../../src/comparison/comparison.ts'
 import { type RandomSource, randomSource } from '../../src/stats/random.ts'
 import type { AttributeValue } from '../../src/traces/attributes.ts'
 import { QualityLog } from '../../src/traces/quality.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { compare } from '../../src/compare/comparison.ts'
 import type { Finding } from '../../src/compare/findings/finding.ts'
+import { compare } from '../../src/comparison/comparison.ts'
 import { FlowdeltaError } from '../../src/core/errors.ts'
 import { loadTraces } from '../../src/logs/traced/load-traces.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'

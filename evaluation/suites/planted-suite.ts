@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { group, range } from 'd3-array'
-import { compare } from '../../src/compare/comparison.ts'
+import { compare } from '../../src/comparison/comparison.ts'
 import { type RandomSource, randomSource } from '../../src/stats/random.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 import { otlpText } from '../../src/traces/readers/otlp-values.ts'

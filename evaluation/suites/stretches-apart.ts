@@ -1,9 +1,9 @@
 import { group, median } from 'd3-array'
-import type { Comparison } from '../../src/compare/comparison.ts'
 import type { Finding, FindingCall } from '../../src/compare/findings/finding.ts'
 import type { CallChoice, CallCounts } from '../../src/compare/steps/call-counts.ts'
 import { type StepTimes, stepKey } from '../../src/compare/steps/step-times.ts'
 import { timeBlocks } from '../../src/compare/steps/time-blocks.ts'
+import type { Comparison } from '../../src/comparison/comparison.ts'
 
 /** Pairs of stretches that are in order, of those whose periods stand apart. */
 const APART = 0.95

@@ -1,5 +1,5 @@
-import { compare } from '../../src/compare/comparison.ts'
 import type { Finding } from '../../src/compare/findings/finding.ts'
+import { compare } from '../../src/comparison/comparison.ts'
 import { fisherExact } from '../../src/stats/fisher-exact.ts'
 import { mannWhitney } from '../../src/stats/mann-whitney.ts'
 import { type RandomSource, randomSource } from '../../src/stats/random.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Comparison } from '../compare/comparison.ts'
 import { errorRate, type Finding } from '../compare/findings/finding.ts'
+import type { Comparison } from '../comparison/comparison.ts'
 import { count, defineOptions, flag, optionalText } from '../core/options.ts'
 import type { Terms } from '../core/result-conditions.ts'
 import { explainCalled, findingCalled } from '../explain/listed-findings.ts'

@@ -1,5 +1,5 @@
 import { sum } from 'd3-array'
-import { type AccountStep, withoutSmall } from '../compare/account.ts'
+import { type AccountStep, withoutSmall } from '../comparison/account.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { remembered } from '../core/remembered.ts'
 import { grouped } from '../core/words.ts'

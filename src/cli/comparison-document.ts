@@ -1,11 +1,11 @@
-import type { Account, AccountFinding, AccountStep } from '../compare/account.ts'
-import type { Comparison } from '../compare/comparison.ts'
-import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
-import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
 import type { FewSlow, SlowStretch } from '../compare/findings/slow-stretch.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { exemplars, type RankedMutation } from '../compare/ranking/rank-mutations.ts'
-import { fewSlowWhen, fewSlowWhere } from '../compare/words/findings.ts'
+import type { Account, AccountFinding, AccountStep } from '../comparison/account.ts'
+import type { Comparison } from '../comparison/comparison.ts'
+import { COMPARISON_OPTIONS } from '../comparison/comparison-options.ts'
+import type { ComparisonWarning } from '../comparison/fairness/comparison-warning.ts'
+import { fewSlowWhen, fewSlowWhere } from '../comparison/words/findings.ts'
 import {
   COUNT,
   countBeyond,

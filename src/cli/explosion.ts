@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
+import { COMPARISON_OPTIONS } from '../comparison/comparison-options.ts'
 import { FlowdeltaError, type OptionAdvice } from '../core/errors.ts'
 import {
   COUNT,

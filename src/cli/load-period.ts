@@ -1,18 +1,18 @@
 import type { Command } from 'commander'
 import type { Categories } from '../compare/categories/categories.ts'
+import { proposePeriods } from '../compare/onset/propose-periods.ts'
 import {
   CATEGORIZED_BY,
   COMPARISON_OPTIONS,
   categorizeTraces,
-} from '../compare/comparison-options.ts'
+} from '../comparison/comparison-options.ts'
 import {
   type ComparisonWarning,
   type PrintedWarning,
   warning,
   warningLines,
-} from '../compare/fairness/comparison-warning.ts'
-import { dataQuality } from '../compare/fairness/trace-problems.ts'
-import { proposePeriods } from '../compare/onset/propose-periods.ts'
+} from '../comparison/fairness/comparison-warning.ts'
+import { dataQuality } from '../comparison/fairness/trace-problems.ts'
 import { FlowdeltaError, show, visibleText } from '../core/errors.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
 import { counted, grouped } from '../core/words.ts'

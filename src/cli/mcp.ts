@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
-import type { Comparison } from '../compare/comparison.ts'
+import type { Comparison } from '../comparison/comparison.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { fingerprint } from '../core/fingerprint.ts'
 import { jsonPage } from '../core/json-pages.ts'

@@ -1,4 +1,4 @@
-import type { PrintedWarning } from '../compare/fairness/comparison-warning.ts'
+import type { PrintedWarning } from '../comparison/fairness/comparison-warning.ts'
 import { visibleText } from '../core/errors.ts'
 import { type Document, listOf, optional, record, TEXT } from '../core/json-parts.ts'
 import { defineOptions, flag, optionalCount } from '../core/options.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { ruleText } from '../compare/comparison-options.ts'
 import { type Knowledge, NO_KNOWLEDGE } from '../compare/knowledge/knowledge.ts'
+import { ruleText } from '../comparison/comparison-options.ts'
 import { OptionError } from '../core/errors.ts'
 import { custom, defineOptions, optionalText, text } from '../core/options.ts'
 import { counted } from '../core/words.ts'

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Population, requireSpans } from '../calls/call-forest.ts'
-import { type Comparison, compare } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
+import { type Comparison, compare } from '../comparison/comparison.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import {
   COUNT,

@@ -10,6 +10,8 @@
 export const LEVEL = 0.05
 /** Level for what changes how all else is read, such as another mix of requests: a false one would mislead. */
 export const SURE_LEVEL = 0.001
+/** Level where being alike is asked for: from this p on, two samples are. */
+export const ALIKE_LEVEL = 0.01
 /** Level for what tests hold that stretches of time are alike, which they hardly are: gaps, drifts, and versions. */
 export const DRIFT_LEVEL = 1e-4
 /** Share of `alpha` for evidence that is rare, and p from which a change is still possible. */
@@ -138,6 +140,8 @@ export const MIN_PAUSE = 10
 export const MIN_RATIO = 16
 /** The same between the periods as they are, which were chosen beforehand. */
 export const MIN_PERIOD_RATIO = 4
+/** Share of the noise that neighbors in time add, by which a step must be likelier than a drift. */
+export const DRIFT_SHARE = 0.7
 /** Twice the logarithm of how much likelier a step must be than a drift to divide a recording. */
 export const MIN_BETTER = 4.5
 /** Least gain of log likelihood by a lower limit of recorded times. */

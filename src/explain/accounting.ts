@@ -1,4 +1,4 @@
-import type { Comparison } from '../compare/comparison.ts'
+import type { Comparison } from '../comparison/comparison.ts'
 import { AFTER } from '../traces/period.ts'
 
 /** Adds up the contributions of findings, for comparison with the extra time of all requests after. */

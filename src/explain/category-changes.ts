@@ -1,6 +1,6 @@
-import type { Comparison } from '../compare/comparison.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
+import type { Comparison } from '../comparison/comparison.ts'
 
 /** Returns the category that the requests of a mutation were before; `undefined` where none is known. */
 export function originOf({ kind, category, precursors }: Mutation): number | undefined {

@@ -1,6 +1,6 @@
-import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
+import type { Comparison } from '../comparison/comparison.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import { AFTER, BEFORE, type Period } from '../traces/period.ts'
 import { explain, explainMutation } from './parameters/explain.ts'

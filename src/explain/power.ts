@@ -1,6 +1,6 @@
 import { sum } from 'd3-array'
-import type { Comparison } from '../compare/comparison.ts'
 import { type Detectable, detectableShifts } from '../compare/findings/detectable.ts'
+import type { Comparison } from '../comparison/comparison.ts'
 import { TIME } from '../core/quantity.ts'
 import { counted, grouped, percent } from '../core/words.ts'
 

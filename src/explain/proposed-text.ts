@@ -1,5 +1,5 @@
 import type { ProposedPeriods } from '../compare/onset/propose-periods.ts'
-import { areDays, sinceText } from '../compare/words/finding-facts.ts'
+import { areDays, sinceText } from '../comparison/words/finding-facts.ts'
 import { certaintyText, formatDuration, percent, printable, spoken } from '../core/words.ts'
 
 /** Says how a recording changed, and when. */

@@ -1,4 +1,4 @@
-import { Comparison } from '../compare/comparison.ts'
+import { Comparison } from '../comparison/comparison.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../core/options.ts'
 import { TIME } from '../core/quantity.ts'

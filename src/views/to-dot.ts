@@ -1,4 +1,4 @@
-import { Comparison } from '../compare/comparison.ts'
+import { Comparison } from '../comparison/comparison.ts'
 import { at } from '../core/entries.ts'
 import { FlowdeltaError, OptionError, requireStage } from '../core/errors.ts'
 import { formatAmount, fromToText, type Quantity } from '../core/quantity.ts'

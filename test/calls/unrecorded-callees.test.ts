@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { unrecordedCallees } from '../../src/calls/unrecorded-callees.ts'
-import { restoreComparison, takeSnapshot } from '../../src/compare/snapshot.ts'
+import { restoreComparison, takeSnapshot } from '../../src/comparison/snapshot.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { compare } from '../../src/index.ts'
 import { randomSource } from '../../src/stats/index.ts'

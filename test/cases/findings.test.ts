@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findCases } from '../../evaluation/recorded-cases.ts'
-import { compare } from '../../src/compare/comparison.ts'
+import { compare } from '../../src/comparison/comparison.ts'
 import { loadTraces as loadTracesWithLogs } from '../../src/logs/traced/load-traces.ts'
 import { quantile } from '../../src/stats/quantile.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'

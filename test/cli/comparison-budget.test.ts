@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { withinBudget } from '../../src/cli/comparison-budget.ts'
 import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from '../../src/cli/comparison-document.ts'
 import { printedJson } from '../../src/cli/printing.ts'
-import { type Comparison, compare } from '../../src/compare/comparison.ts'
 import type { Finding } from '../../src/compare/findings/finding.ts'
+import { type Comparison, compare } from '../../src/comparison/comparison.ts'
 import { listedFindings } from '../../src/explain/listed-findings.ts'
-import { load, randomPeriods } from '../compare/comparison/random-periods.ts'
 import { compareShops } from '../compare/findings/fixture.ts'
+import { load, randomPeriods } from '../comparison/random-periods.ts'
 import { firstSeconds, flowdelta, periods, schemaErrors } from './run-cli.ts'
 
 const PERIODS = periods('mds-config')

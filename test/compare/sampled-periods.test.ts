@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../src/compare/comparison.ts'
+import { compare } from '../../src/comparison/comparison.ts'
 import { AFTER, BEFORE } from '../../src/flows/flow-set.ts'
 import { comparisonText } from '../../src/views/text/comparison-text.ts'
 import { makeGraphs, makeSpans, type SpanSketch } from '../make-traces.ts'

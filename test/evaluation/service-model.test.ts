@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { LOAD_TESTED, slowedModel } from '../../evaluation/service-model.ts'
-import { compare } from '../../src/compare/comparison.ts'
+import { compare } from '../../src/comparison/comparison.ts'
 import { expectedTraces } from '../../src/traces/expected-traces.ts'
 
 test('two clusters: services of all kinds are slower, most of all what they share, and nothing else', () => {

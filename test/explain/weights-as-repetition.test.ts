@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../src/compare/comparison.ts'
+import { compare } from '../../src/comparison/comparison.ts'
 import { findCallingContexts } from '../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { explain } from '../../src/explain/parameters/explain.ts'
 import { findVariance } from '../../src/explain/variance/find-variance.ts'

@@ -1,6 +1,6 @@
 import { sum } from 'd3-array'
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../src/compare/comparison.ts'
+import { compare } from '../../src/comparison/comparison.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { AFTER, BEFORE } from '../../src/flows/flow-set.ts'
 import { randomSource } from '../../src/stats/random.ts'

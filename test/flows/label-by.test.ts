@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { squaredVariation } from '../../src/compare/categories/categories.ts'
-import { compare } from '../../src/compare/comparison.ts'
-import { restoreComparison, takeSnapshot } from '../../src/compare/snapshot.ts'
+import { compare } from '../../src/comparison/comparison.ts'
+import { restoreComparison, takeSnapshot } from '../../src/comparison/snapshot.ts'
 import { BEFORE } from '../../src/flows/flow-set.ts'
 import { makeSpans } from '../make-traces.ts'
 

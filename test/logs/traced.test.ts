@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { restoreComparison, takeSnapshot } from '../../src/compare/snapshot.ts'
+import { restoreComparison, takeSnapshot } from '../../src/comparison/snapshot.ts'
 import { nameStatements } from '../../src/flows/flow-logs.ts'
 import { type ComparisonOptions, compare, explain, loadTraces } from '../../src/index.ts'
 import { Dictionary } from '../../src/traces/dictionary.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../src/compare/categories/categorize.ts'
-import { compare } from '../../src/compare/comparison.ts'
+import { compare } from '../../src/comparison/comparison.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { quantile } from '../../src/stats/quantile.ts'
 import { expectedTraces, type ServiceModel } from '../../src/traces/expected-traces.ts'

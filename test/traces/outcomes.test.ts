@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { messageTemplate } from '../../src/traces/outcomes.ts'
 import { otlpReader } from '../../src/traces/readers/otlp.ts'
-import { readerOf, readSpans } from '../traces/read-traces.ts'
+import { readerOf, readSpans } from './read-traces.ts'
 
 async function outcomeOf(reader: typeof otlpReader, file: object) {
   const flows = buildFlows(await readSpans(reader, JSON.stringify(file)))

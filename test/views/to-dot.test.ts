@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compare } from '../../src/compare/comparison.ts'
+import { compare } from '../../src/comparison/comparison.ts'
 import { compareFlowGraphs } from '../../src/explain/flow-pair/compare-flow-graphs.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../src/flows/flow-set.ts'

@@ -11,7 +11,7 @@ import type { Segment } from '../segments/segments.ts'
 import { isSameChoice } from '../steps/call-counts.ts'
 import { type CallSites, isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
-import { PART } from '../thresholds.ts'
+import { LARGE, PART } from '../thresholds.ts'
 import {
   type CallsEvidence,
   type ConcurrencyChange,
@@ -372,7 +372,7 @@ function firstTold(
   costUs: (one: ToldCall) => number,
 ): readonly ToldCall[] {
   const mostUs = Math.max(...changed.map(costUs))
-  const aboutUs = (one: ToldCall) => (costUs(one) > (1 - PART) * mostUs ? mostUs : costUs(one))
+  const aboutUs = (one: ToldCall) => (costUs(one) > LARGE * mostUs ? mostUs : costUs(one))
   const calls = changed.toSorted(
     (a, b) =>
       aboutUs(b) - aboutUs(a) || changedCalls(b) - changedCalls(a) || plainness(b) - plainness(a),
@@ -384,7 +384,7 @@ function firstTold(
       one.kind === 'calls' &&
       isSame(one.of, costliest.of) &&
       one.difference > 0 !== costliest.difference > 0 &&
-      costUs(one) > (1 - PART) * costUs(costliest),
+      costUs(one) > LARGE * costUs(costliest),
   )
   const first = leftOut ?? costliest
   if (first === undefined) return calls

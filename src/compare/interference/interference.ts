@@ -8,7 +8,7 @@ import { getOrInsert } from '../../core/entries.ts'
 import { defineOptions, flag } from '../../core/options.ts'
 import { memoized } from '../../core/remembered.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
-import { percent, printable } from '../../core/words.ts'
+import { printable } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { operationName } from '../../flows/node-labels.ts'
 import { NS } from '../../flows/span-tree.ts'
@@ -93,29 +93,6 @@ export const NO_INTERFERENCE = new Interference({
   interferers: [],
   compared: [],
 })
-
-export function interferenceClause(interference: Interference | null): string {
-  const [first] = interference?.interferers ?? []
-  return first === undefined ? '' : `, while ${first.text} ${sharing(first.shared)}`
-}
-
-/** Returns text that names the requests holding up slow calls, to follow the service of these calls. */
-export function interferenceLook(interference: Interference | null): string {
-  const [first] = interference?.interferers ?? []
-  return first === undefined ? '' : `, and ${first.text}`
-}
-
-export function interferenceFacts(interference: Interference | null): string[] {
-  return (interference?.interferers ?? []).map(
-    ({ operation, text, slow, usual }) =>
-      `${operation ?? text} runs during ${percent(slow)} of the time of slow calls, ${percent(usual)} of usual ones`,
-  )
-}
-
-function sharing(shared: Shared): string {
-  if (shared === 'service') return 'is at the same service'
-  return shared === 'host' ? 'is on the same host' : `uses the same ${shared}`
-}
 
 export function strataOf(
   { times }: StepChanges,

@@ -10,6 +10,7 @@ import { fisherExact } from '../../stats/fisher-exact.ts'
 import { moments } from '../../stats/moments.ts'
 import { median } from '../../stats/quantile.ts'
 import {
+  LARGE,
   LEVEL,
   MAX_KEPT,
   MIN_KNOWN,
@@ -181,7 +182,7 @@ function growthIn({ before, after, isJoined }: OnsetSeries) {
       highUs: limit(found.high),
       p: found.pAt(start),
       pOfStep: found.p,
-      mayLast: found.longest > PART * (after.at(-1)!.timeUs - found.begins),
+      mayLast: found.longest > (1 - LARGE) * (after.at(-1)!.timeUs - found.begins),
     }
   }
   return null

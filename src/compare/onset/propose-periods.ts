@@ -12,7 +12,7 @@ import type { TraceSet } from '../../traces/trace-set.ts'
 import { rootTypes } from '../steps/root-types.ts'
 import { stepTimes } from '../steps/step-times.ts'
 import {
-  LARGE,
+  DRIFT_SHARE,
   LEVEL,
   MIN_BETTER,
   MIN_RATIO,
@@ -182,7 +182,8 @@ export function changeOf(values: readonly Timed[]) {
     const columns = ranks.map((_, i) => drift(i / count))
     return misfit(columns.map(leastSquares(columns, ranks, weights)))
   })
-  const isDrift = Math.min(...drifting) < step + MIN_BETTER * (1 + LARGE * (noise / usual - 1))
+  const isDrift =
+    Math.min(...drifting) < step + MIN_BETTER * (1 + DRIFT_SHARE * (noise / usual - 1))
   if (Number.isNaN(p) || isDrift || fallsBack(ranks.slice(at), { before })) return null
   if (fallsBack(ranks.slice(0, at).reverse(), { before: after })) return null
   const timeOf = (position: number) => (values[position] as Timed).timeUs

@@ -10,7 +10,7 @@ import { saysOutcome } from '../../traces/outcomes.ts'
 import { lostSome } from '../steps/lost-spans.ts'
 import { rootName } from '../steps/root-types.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { MAX_FOLLOWED, MIN_KNOWN, SURE_LEVEL } from '../thresholds.ts'
+import { ALIKE_LEVEL, MAX_FOLLOWED, MIN_KNOWN } from '../thresholds.ts'
 import { dividesStrata, type Measured } from './measured.ts'
 import { tellsFailures } from './mistaken-conditions.ts'
 import {
@@ -192,7 +192,7 @@ function servicesOfOthers(flows: FlowSet): Set<string> {
   const isOther = (roots: ReadonlyMap<string, readonly [number, number]>) =>
     [...roots].some(([root, [before, after]]) => {
       const [ofBefore, ofAfter] = ofRoots.get(root)!
-      return twoProportionsTest(before, ofBefore, after, ofAfter).p * roots.size < SURE_LEVEL
+      return twoProportionsTest(before, ofBefore, after, ofAfter).p * roots.size < ALIKE_LEVEL
     })
   return new Set([...calling].flatMap(([service, roots]) => (isOther(roots) ? service : [])))
 }

@@ -4,7 +4,6 @@ import { greatest, group, median, range, sum } from 'd3-array'
 import { requireStage } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { remembered } from '../../core/remembered.ts'
-import { percent } from '../../core/words.ts'
 import { AFTER, BEFORE, FlowSet, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { normalP } from '../../stats/distributions.ts'
@@ -61,6 +60,7 @@ import {
   type Segment,
   type SegmentOptions,
   Segments,
+  type ValueChange,
 } from './segments.ts'
 import {
   countAfter,
@@ -494,13 +494,13 @@ function otherValues(measured: Measured, columns: readonly CodedRows[]): OtherVa
     const { mix, left, error, isKnown } = mixOf(measured, coded)
     const of = { step: isOfTimes ? step : null, call, attribute: coded.column.attribute }
     if (isOfTimes && isDividedOtherwise(main, coded)) {
-      return { ...of, amount: Number.NaN, p: 0, text: wordsOf(main, coded) }
+      return { ...of, amount: Number.NaN, p: 0, change: changeOf(main, coded) }
     }
     // An attribute that only some calls have may be what the call itself records.
     const isOfAll = isOfTimes || coded.codes.every((code) => code >= FIRST_VALUE)
     const isMost = isKnown && isOfAll && Math.abs(left) < PART * Math.abs(mix + left)
     const p = isKnown ? normalP(mix / error, 'two-sided') : 1
-    return { ...of, amount: mix, p, text: isMost ? wordsOf(measured, coded) : '' }
+    return { ...of, amount: mix, p, change: isMost ? changeOf(measured, coded) : null }
   })
 }
 
@@ -560,9 +560,9 @@ function surely(
   all: readonly OtherValues[],
   { alpha, inVain }: { readonly alpha: number; readonly inVain: ReadonlySet<string> },
 ): OtherValues[] {
-  return all.filter(({ text, p, amount, attribute }) => {
+  return all.filter(({ change, p, amount, attribute }) => {
     const isReplaced = Number.isNaN(amount)
-    return text !== '' && p * all.length < alpha && !(isReplaced && inVain.has(attribute))
+    return change !== null && p * all.length < alpha && !(isReplaced && inVain.has(attribute))
   })
 }
 
@@ -599,26 +599,23 @@ function mixOf({ offsets, values, strata }: Measured, { column, codes }: CodedRo
   return { mix, left, error: Math.sqrt(variance), isKnown }
 }
 
-/** Says which value is more or less frequent by most, or of numbers, how large they are. */
-function wordsOf(measured: Measured, { column, codes }: CodedRows): string {
+/** Returns which value became more frequent by most, or of numbers, how large they are. */
+function changeOf(measured: Measured, { column, codes }: CodedRows): ValueChange | null {
   const shares = [BEFORE, AFTER].map((period) => sharesOf(measured, codes, period as Period))
   const [before, after] = shares as [Map<number, number>, Map<number, number>]
-  const subject = subjectOf(column)
+  const conditionOf = (value: string) => condition(subjectOf(column), 'is', [value]).text
   if (column.kind === 'numbers') {
-    const [was, is] = [before, after].map((own) => typical(column, own))
-    return was === is ? '' : `typically ${condition(subject, 'is', [is!]).text} (${was} before)`
+    const [was, is] = [before, after].map((own) => typical(column, own)) as [string, string]
+    return was === is ? null : { of: 'numbers', condition: conditionOf(is), before: was }
   }
   const moved = (code: number) => (after.get(code) ?? 0) - (before.get(code) ?? 0)
   const code = greatest(
     [...after.keys()].filter((one) => one >= FIRST_VALUE),
     moved,
   )
-  if (code === undefined || moved(code) <= 0) return ''
-  const [then, now] = [before, after].map((own) => percent(own.get(code) ?? 0))
-  const { text } = condition(subject, 'is', [column.values[code]!])
-  return before.has(code)
-    ? `${text} comes more often (${now} of calls, ${then} before)`
-    : `${text} in ${now} of calls (0 % before)`
+  if (code === undefined || moved(code) <= 0) return null
+  const [was, is] = [before, after].map((own) => own.get(code) ?? 0) as [number, number]
+  return { of: 'share', condition: conditionOf(column.values[code]!), before: was, after: is }
 }
 
 function sharesOf({ offsets }: Measured, codes: Uint16Array, period: Period): Map<number, number> {

@@ -15,7 +15,7 @@ import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import { placeOf } from '../steps/step-strata.ts'
 import { type Step, type StepTimes, stepKey } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
-import { MIN_KNOWN, NEGLIGIBLE, SIDE_LEVEL } from '../thresholds.ts'
+import { ALL, MIN_KNOWN, SIDE_LEVEL } from '../thresholds.ts'
 import type { RequestColumn } from './request-columns.ts'
 
 /** Measure that segments are compared by. */
@@ -300,7 +300,7 @@ export function dividesStrata(
     const [from, to] = [offsets[2 * stratum]!, offsets[2 * stratum + 2]!]
     counts.fill(0)
     for (let row = from; row < to; row++) counts[codes[units[row]!]!]!++
-    if (max(counts)! < (1 - NEGLIGIBLE) * (to - from)) return true
+    if (max(counts)! < ALL * (to - from)) return true
   }
   return false
 }
@@ -320,5 +320,5 @@ export function onlyOperation(
     ({ operation }) => operation,
   )
   const [operation, most] = greatest(counts, ([, calls]) => calls) ?? [null, 0]
-  return most >= (1 - NEGLIGIBLE) * sum(counts.values()) ? operation : null
+  return most >= ALL * sum(counts.values()) ? operation : null
 }

@@ -69,6 +69,16 @@ export interface Segment {
   readonly q: number
 }
 
+/** How calls have a value more often than before, as shares of all; or numbers that are typically others. */
+export type ValueChange =
+  | {
+      readonly of: 'share'
+      readonly condition: string
+      readonly before: number
+      readonly after: number
+    }
+  | { readonly of: 'numbers'; readonly condition: string; readonly before: string }
+
 /** An attribute that calls have other values of than before, which explains what changed. */
 export interface OtherValues {
   /** Step whose calls take another time; `null` for calls that are made more or less often. */
@@ -77,8 +87,8 @@ export interface OtherValues {
   readonly call: CallChoice | null
   /** Name of the attribute. */
   readonly attribute: string
-  /** `faas.coldstart = true comes more often (46 % of calls, 3 % before)`; empty where it does not explain the change. */
-  readonly text: string
+  /** The value that changed most; `null` where it does not explain the change. */
+  readonly change: ValueChange | null
   /**
    * Time that it adds to all calls after, in µs, or number of calls; NaN for numbers of which before had none like
    * those of after.

@@ -14,6 +14,7 @@ import { vanElteren } from '../../stats/hodges-lehmann.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import {
+  ALIKE_LEVEL,
   MAX_LOOKED_AT,
   MAX_TRIED,
   MIN_ALIKE,
@@ -22,7 +23,6 @@ import {
   MIN_SEEN,
   MOST,
   NEARLY_ALL,
-  SURE_LEVEL,
 } from '../thresholds.ts'
 import { rootTypes } from './root-types.ts'
 
@@ -72,7 +72,7 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
   }
   let best = limitOf(types)
   // Types that also became slower may be left out.
-  for (let left = 0; best.found !== null && best.p < SURE_LEVEL; left++) {
+  for (let left = 0; best.found !== null && best.p < ALIKE_LEVEL; left++) {
     const { some, found } = best
     const chances = some.map((one, i) => chanceAlike([one], [found.sides[i]!]))
     const leastAlike = ascendingOrder(Float64Array.from(chances)).subarray(0, MIN_SEEN)
@@ -256,7 +256,7 @@ function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
   const isAsElsewhere = nearest.every((near) => {
     const sides = [0, 1].map((side) => added(near.map((both) => both[side]!)))
     const missed = sum(sides, (side, at) => gainOf([side], [shareOf(side)], shares[at]!))
-    return Math.exp(-missed) >= SURE_LEVEL
+    return Math.exp(-missed) >= ALIKE_LEVEL
   })
   const [near] = NEAR
   const [nearer, farther] = [between(0, near), between(near, 2 * near)].map((all) =>
@@ -264,7 +264,7 @@ function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
   )
   const halves: Counts = [nearer!, farther!]
   const rise = gainOf([halves], [Math.max(0.5, shareOf(halves))], 0.5)
-  return isAsElsewhere && Math.exp(-rise) >= SURE_LEVEL
+  return isAsElsewhere && Math.exp(-rise) >= ALIKE_LEVEL
 }
 
 /** Returns the limit above which requests were likeliest kept at another rate. */

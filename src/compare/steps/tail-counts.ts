@@ -9,7 +9,7 @@ import { moderatedShifts } from '../../stats/moderated-shifts.ts'
 import { moments } from '../../stats/moments.ts'
 import { pooledQuantile, quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
-import { DRAWS, FAR, MIN_SEVERAL, MIN_TAIL, MOST, NEARLY_ALL, SUBSET_POWER } from '../thresholds.ts'
+import { DRAWS, FAR, MIN_SEVERAL, MIN_TAIL, MOST, SMALL, SUBSET_POWER } from '../thresholds.ts'
 import type { StepSample, StepStratum } from './step-strata.ts'
 import type { StepTimes } from './step-times.ts'
 import { type ChoiceCounts, compareRare, shortStretches, type TimeBlocks } from './time-blocks.ts'
@@ -281,7 +281,7 @@ export function testFarTimes(flows: FlowSet, steps: readonly StepTimes[]): FarTi
 function farCalls({ before, after }: StepStratum): [request: number, us: number][] {
   const samples = [before, after]
   if (samples.some(({ values }) => values.length < MIN_TAIL)) return []
-  const usualUs = Math.min(...samples.map(({ values }) => quantile(values, NEARLY_ALL)))
+  const usualUs = Math.min(...samples.map(({ values }) => quantile(values, 1 - SMALL)))
   return samples.flatMap(({ values, requests, criticalUs }: StepSample) =>
     Array.from(values, (us, i): [number, number] => [requests[i]!, Math.min(us, criticalUs[i]!)])
       .filter(([, us]) => us > FAR * usualUs)

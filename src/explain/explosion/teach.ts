@@ -2,7 +2,6 @@ import { greatest, group, range } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import { categoryKey, categoryText } from '../../compare/categories/category-key.ts'
-import type { Comparison } from '../../compare/comparison.ts'
 import {
   type Answer,
   type AnswerSide,
@@ -12,6 +11,7 @@ import {
   type Knowledge,
   NO_KNOWLEDGE,
 } from '../../compare/knowledge/knowledge.ts'
+import type { Comparison } from '../../comparison/comparison.ts'
 import { FlowdeltaError, requireList } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { memoized } from '../../core/remembered.ts'

@@ -2,7 +2,6 @@ import { group } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import { ClassTimes, type EdgeSample, pairOf } from '../../compare/categories/class-times.ts'
-import type { Comparison } from '../../compare/comparison.ts'
 import {
   type FamilyTest,
   isSure,
@@ -13,6 +12,7 @@ import {
 import { type OrderChange, orderDifference } from '../../compare/precursors/match-precursors.ts'
 import type { RankedMutation } from '../../compare/ranking/rank-mutations.ts'
 import { NEGLIGIBLE } from '../../compare/thresholds.ts'
+import type { Comparison } from '../../comparison/comparison.ts'
 import { addAt, getOrInsert } from '../../core/entries.ts'
 import {
   OptionError,

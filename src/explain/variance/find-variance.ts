@@ -1,7 +1,7 @@
 import { range, sort, sum } from 'd3-array'
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
-import type { Comparison } from '../../compare/comparison.ts'
+import type { Comparison } from '../../comparison/comparison.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { defineOptions, number, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'

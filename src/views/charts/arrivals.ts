@@ -1,7 +1,7 @@
 import { max, min, range, rollup } from 'd3-array'
 import { Categories } from '../../compare/categories/categories.ts'
-import { Comparison } from '../../compare/comparison.ts'
 import { EVENT_OPTIONS } from '../../compare/onset/events.ts'
+import { Comparison } from '../../comparison/comparison.ts'
 import { OptionError } from '../../core/errors.ts'
 import { custom, defineOptions, most, type OptionsOf, optionalNumber } from '../../core/options.ts'
 import { counted, formatDuration, grouped, tooltipText } from '../../core/words.ts'

@@ -1,5 +1,5 @@
-import type { Comparison } from '../../compare/comparison.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
+import type { Comparison } from '../../comparison/comparison.ts'
 import { arrivalsChart } from './arrivals.ts'
 import type { Chart } from './chart.ts'
 import { errorsChart } from './over-time.ts'

@@ -1,8 +1,8 @@
 import type { Interference, Others } from '../../compare/interference/interference.ts'
 import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
 import { MIN_KNOWN, MIN_SEEN, NEARLY_ALL } from '../../compare/thresholds.ts'
-import type { Findings } from '../../compare/words/findings.ts'
-import { failuresText } from '../../compare/words/segment-words.ts'
+import type { Findings } from '../../comparison/words/findings.ts'
+import { failuresText } from '../../comparison/words/segment-words.ts'
 import { most } from '../../core/options.ts'
 import { signedAmount, TIME } from '../../core/quantity.ts'
 import {

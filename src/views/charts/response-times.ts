@@ -1,7 +1,6 @@
 import { extent, greatest, least, range } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { type EdgeSamples, type Latencies, pairOf } from '../../compare/categories/class-times.ts'
-import type { Comparison } from '../../compare/comparison.ts'
 import type { FindingStep } from '../../compare/findings/finding.ts'
 import { timesOfFinding } from '../../compare/findings/slow-examples.ts'
 import { testText } from '../../compare/mutations/compare-samples.ts'
@@ -10,6 +9,7 @@ import type {
   FamilyTest,
   ResponseTimeMutations,
 } from '../../compare/mutations/find-response-time-mutations.ts'
+import type { Comparison } from '../../comparison/comparison.ts'
 import { OptionError } from '../../core/errors.ts'
 import { oneOf, optionalNumber, optionalText } from '../../core/options.ts'
 import {

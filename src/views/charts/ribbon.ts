@@ -1,11 +1,16 @@
 import { cross, group, max, min, range, sum } from 'd3-array'
 import { allVisits, operationAt, type ShapeVisits } from '../../calls/visits.ts'
-import { type Account, type AccountStep, accountOf, type TimedStep } from '../../compare/account.ts'
 import type { Categories } from '../../compare/categories/categories.ts'
-import type { Comparison } from '../../compare/comparison.ts'
 import type { Finding, FindingStep } from '../../compare/findings/finding.ts'
 import { isSame } from '../../compare/steps/call-order.ts'
 import { rootTypes } from '../../compare/steps/root-types.ts'
+import {
+  type Account,
+  type AccountStep,
+  accountOf,
+  type TimedStep,
+} from '../../comparison/account.ts'
+import type { Comparison } from '../../comparison/comparison.ts'
 import { OptionError } from '../../core/errors.ts'
 import {
   count,

@@ -1,6 +1,6 @@
 import { max, min } from 'd3-array'
-import { Comparison } from '../../compare/comparison.ts'
 import { allEvents, seenEvents } from '../../compare/onset/events.ts'
+import { Comparison } from '../../comparison/comparison.ts'
 import { formatDuration, tooltipText } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { tooltip } from './builders.ts'

@@ -1,4 +1,4 @@
-import { Comparison } from '../../compare/comparison.ts'
+import { Comparison } from '../../comparison/comparison.ts'
 import { requireStage } from '../../core/errors.ts'
 import {
   custom,

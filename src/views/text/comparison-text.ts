@@ -1,12 +1,12 @@
 import { range, sum } from 'd3-array'
-import type { Comparison } from '../../compare/comparison.ts'
-import { isHint, isVital } from '../../compare/fairness/comparison-warnings.ts'
 import type { Finding, FindingCall } from '../../compare/findings/finding.ts'
 import { wholeShifts } from '../../compare/findings/request-findings.ts'
 import type { EdgeComparison } from '../../compare/mutations/find-response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from '../../compare/mutations/find-structural-mutations.ts'
 import { type LabelCount, labelDifference } from '../../compare/precursors/match-precursors.ts'
 import { type RankedMutation, usualTimeUs } from '../../compare/ranking/rank-mutations.ts'
+import type { Comparison } from '../../comparison/comparison.ts'
+import { isHint, isVital } from '../../comparison/fairness/comparison-warnings.ts'
 import {
   amountsName,
   formatAmount,

@@ -1,4 +1,4 @@
-import { type PrintedWarning, warningLines } from '../../compare/fairness/comparison-warning.ts'
+import { type PrintedWarning, warningLines } from '../../comparison/fairness/comparison-warning.ts'
 import type { OptionAdvice } from '../../core/errors.ts'
 import { MAX_WIDTH, tableOf } from '../../core/text-layout.ts'
 import { shortNumber } from '../../core/words.ts'

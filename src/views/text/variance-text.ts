@@ -1,7 +1,7 @@
 import { rollup } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categorize } from '../../compare/categories/categorize.ts'
-import { type PrintedWarning, warningLines } from '../../compare/fairness/comparison-warning.ts'
+import { type PrintedWarning, warningLines } from '../../comparison/fairness/comparison-warning.ts'
 import { formatAmount, TIME } from '../../core/quantity.ts'
 import { leftOutLines, MAX_WIDTH, tableOf } from '../../core/text-layout.ts'
 import { counted, grouped, percent, pValue, shortTexts, tooltipText } from '../../core/words.ts'

@@ -1,6 +1,6 @@
 import { least } from 'd3-array'
 import type { Population } from '../../calls/call-forest.ts'
-import { type PrintedWarning, warningLines } from '../../compare/fairness/comparison-warning.ts'
+import { type PrintedWarning, warningLines } from '../../comparison/fairness/comparison-warning.ts'
 import { signedAmount, TIME } from '../../core/quantity.ts'
 import { leftOutLines, MAX_WIDTH, tableOf } from '../../core/text-layout.ts'
 import {

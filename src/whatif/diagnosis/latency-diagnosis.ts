@@ -1,7 +1,7 @@
 import { group, least } from 'd3-array'
 import type { CallPaths } from '../../calls/call-paths.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
-import type { Findings } from '../../compare/words/findings.ts'
+import type { Findings } from '../../comparison/words/findings.ts'
 import { OptionError, requireArgument } from '../../core/errors.ts'
 import {
   count,

@@ -3,18 +3,18 @@ import {
   partOf,
   type WarningCode,
   warning,
-} from '../../compare/fairness/comparison-warning.ts'
+} from '../../comparison/fairness/comparison-warning.ts'
 import {
   type Arrivals,
   missingIntervals,
   timeRanges,
-} from '../../compare/fairness/period-problems.ts'
+} from '../../comparison/fairness/period-problems.ts'
 import {
   dataQuality,
   duplicateTraces,
   isConsiderable,
   skewedTraces,
-} from '../../compare/fairness/trace-problems.ts'
+} from '../../comparison/fairness/trace-problems.ts'
 import { missingSpans } from '../../traces/missing-spans.ts'
 import { rootOf } from '../../traces/selection/span-values.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'

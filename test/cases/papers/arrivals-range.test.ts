@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { arrivalsChart } from '../../../src/views/charts/arrivals.ts'
 import type { Chart } from '../../../src/views/charts/chart.ts'

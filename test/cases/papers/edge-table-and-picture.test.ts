@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/comparison/comparison.ts'
 import { differenceWords } from '../../../src/views/widgets/flows/flow-scene.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
 import { recordedCase } from '../../recorded.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/comparison/comparison.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { recordedCase } from '../../recorded.ts'
 import { describeWithShared } from '../../shared.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import type { GraphTraces } from '../../../src/traces/graph-traces.ts'
 import { describeWithShared } from '../../shared.ts'
 import { paperCase, period, type Request, type Steps, some } from './sketches.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/comparison/comparison.ts'
 import { explain } from '../../../src/explain/parameters/explain.ts'
 import { describeWithShared } from '../../shared.ts'
 import { paperCase, period, some } from './sketches.ts'

@@ -1,6 +1,6 @@
 import { sum } from 'd3-array'
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
 

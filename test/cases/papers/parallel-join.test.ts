@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { compareFlowGraphs } from '../../../src/explain/flow-pair/compare-flow-graphs.ts'
 import { compareTexts } from '../../explain/flow-pair/fixture.ts'
 import { describeWithShared } from '../../shared.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { explain } from '../../../src/explain/parameters/explain.ts'
 import type { AttributeValue } from '../../../src/traces/attributes.ts'
 import type { GraphTraces } from '../../../src/traces/graph-traces.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import type { RandomSource } from '../../../src/stats/random.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { call, spansOf } from '../../worlds.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/comparison/comparison.ts'
 import { findingCalled } from '../../../src/explain/listed-findings.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { findingText } from '../../../src/views/text/comparison-text.ts'

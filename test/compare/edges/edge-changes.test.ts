@@ -1,7 +1,7 @@
 import { max, rollup, sum } from 'd3-array'
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import { type EdgeChange, findEdgeChanges } from '../../../src/compare/edges/find-edge-changes.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { findCallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { ganttCalls } from '../../../src/views/widgets/gantt/gantt-model.ts'
 import { NOON_US } from '../../make-traces.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { type Call, call, type Draw, type Period, spansOf } from '../../worlds.ts'
 

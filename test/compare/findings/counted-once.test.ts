@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import { draftFindings } from '../../../src/compare/findings/draft-findings.ts'
 import { Prices } from '../../../src/compare/findings/prices.ts'
 import { RequestColumns } from '../../../src/compare/segments/request-columns.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { firstQuick } from '../../first-quick.ts'
 import { call, record, recordWithSum } from '../../worlds.ts'
 

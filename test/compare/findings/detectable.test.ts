@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import { detectableShifts, nearestStep } from '../../../src/compare/findings/detectable.ts'
 import type { StepChange } from '../../../src/compare/steps/step-changes.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { type RandomSource, randomSource } from '../../../src/stats/random.ts'
 import { call, record } from '../../worlds.ts'
 

@@ -1,5 +1,5 @@
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
-import type { ComparisonOptions } from '../../../src/compare/comparison-options.ts'
+import { type Comparison, compare } from '../../../src/comparison/comparison.ts'
+import type { ComparisonOptions } from '../../../src/comparison/comparison-options.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { call, spansOf } from '../../worlds.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import { formsOf, priceOf } from '../../../src/compare/findings/form-prices.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { call, record } from '../../worlds.ts'
 
 /** Requests of 100 ms (`slow`) and of 10 ms, give or take a tenth. */

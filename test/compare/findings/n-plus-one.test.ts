@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { FINDING } from '../../../src/cli/finding-document.ts'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { listedFindings } from '../../../src/explain/listed-findings.ts'
 import { exampleTexts } from '../../../src/views/text/comparison-text.ts'
 import { call, record } from '../../worlds.ts'

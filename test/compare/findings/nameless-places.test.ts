@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { chains, makeGraphs } from '../../make-traces.ts'
 
 test('where no host or service is named, the finding names none', () => {

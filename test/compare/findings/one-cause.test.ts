@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { call, record, tries } from '../../worlds.ts'
 
 interface Period {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import type { StepChange } from '../../../src/compare/steps/step-changes.ts'
-import { Findings } from '../../../src/compare/words/findings.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
+import { Findings } from '../../../src/comparison/words/findings.ts'
 import { headline } from '../../../src/explain/headline.ts'
 import { call, record, recordWithSum } from '../../worlds.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
-import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/comparison/snapshot.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { firstQuick } from '../../first-quick.ts'
 import { type Period, period, SERVICES } from './five-services.ts'

@@ -1,7 +1,7 @@
 import { sum } from 'd3-array'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { call, record, recordWithSum } from '../../worlds.ts'
 
 interface World {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { listedFindings } from '../../../src/explain/listed-findings.ts'
 import { power } from '../../../src/explain/power.ts'
 import { SpanTraces } from '../../../src/traces/span-traces.ts'

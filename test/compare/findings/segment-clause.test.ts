@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Categories } from '../../../src/compare/categories/categories.ts'
-import { compare } from '../../../src/compare/comparison.ts'
 import type { Draft } from '../../../src/compare/findings/finding.ts'
 import { withSegments } from '../../../src/compare/findings/segment-findings.ts'
 import type { Segment } from '../../../src/compare/segments/segments.ts'
 import type { StepChanges } from '../../../src/compare/steps/step-changes.ts'
-import { segmentClause } from '../../../src/compare/words/segment-words.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
+import { segmentClause } from '../../../src/comparison/words/segment-words.ts'
 import { every, makeSpans, requestsAt } from '../../make-traces.ts'
 import { call, record } from '../../worlds.ts'
 

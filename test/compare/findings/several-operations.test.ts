@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { call, record } from '../../worlds.ts'
 
 const ROUTES: readonly (readonly string[])[] = [

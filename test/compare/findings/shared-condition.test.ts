@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { firstQuick } from '../../first-quick.ts'
 import { type Period, period, type Request, SERVICES } from './five-services.ts'
 

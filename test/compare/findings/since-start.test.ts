@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import type { Finding } from '../../../src/compare/findings/finding.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { NOON_US } from '../../make-traces.ts'
 import { call, record } from '../../worlds.ts'
 import { MINUTES, type Shop, shop } from '../onset/shop.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { HOSTS, period } from './five-services.ts'
 
 test.each([0.4, 0.6])('a host that is slow from %d of the period on is one finding', (from) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { call, recordWithSum } from '../../worlds.ts'
 
 /** Requests of `search` that ask four indices at the same time; a third of them are fuzzy. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/comparison/snapshot.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import {
   compare,

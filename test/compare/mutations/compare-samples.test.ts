@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import { compareSamples, SAMPLE_TESTS } from '../../../src/compare/mutations/compare-samples.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { around, chains, makeGraphs } from '../../make-traces.ts'
 import { compareShops } from '../findings/fixture.ts'

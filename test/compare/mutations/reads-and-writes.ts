@@ -1,4 +1,4 @@
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { around, chains, makeGraphs } from '../../make-traces.ts'
 
 const HIT = ['READ', 'HIT', 'REPLY']

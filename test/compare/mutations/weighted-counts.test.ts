@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { COMPARISON_DOCUMENT } from '../../../src/cli/comparison-document.ts'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
-import { compare } from '../../../src/compare/comparison.ts'
 import { findStructuralMutations } from '../../../src/compare/mutations/find-structural-mutations.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { every, makeSpans, requestsAt } from '../../make-traces.ts'
 

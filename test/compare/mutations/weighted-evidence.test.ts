@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import { SAMPLE_TESTS } from '../../../src/compare/mutations/compare-samples.ts'
 import { typicalTimeUs } from '../../../src/compare/ranking/rank-mutations.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/random.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import { burstsOf } from '../../../src/compare/onset/onset.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { NOON_US } from '../../make-traces.ts'
 import { MINUTES, type Shop, shop } from './shop.ts'

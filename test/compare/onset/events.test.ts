@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import { eventBefore, seenEvents } from '../../../src/compare/onset/events.ts'
-import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/comparison/snapshot.ts'
 import { NOON_US } from '../../make-traces.ts'
 import { MINUTES, type Shop, shop } from './shop.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { NOON_US } from '../../make-traces.ts'
 import { call, record } from '../../worlds.ts'
 

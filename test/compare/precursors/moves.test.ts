@@ -1,11 +1,11 @@
 import { sum } from 'd3-array'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import { transport, type Way } from '../../../src/compare/precursors/transport.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { randomSource } from '../../../src/stats/random.ts'
+import { randomPeriods } from '../../comparison/random-periods.ts'
 import { around, chains, makeGraphs } from '../../make-traces.ts'
-import { randomPeriods } from '../comparison/random-periods.ts'
 
 const FORMS = {
   hit: ['GET', 'HIT', 'DONE'],

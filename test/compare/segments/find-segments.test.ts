@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { makeIncident } from '../../../evaluation/suites/varied-incidents.ts'
-import { compare } from '../../../src/compare/comparison.ts'
 import { findSegments } from '../../../src/compare/segments/find-segments.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { quantile } from '../../../src/stats/quantile.ts'
 import { call, record } from '../../worlds.ts'
 import {

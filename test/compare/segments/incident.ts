@@ -1,4 +1,4 @@
-import type { Comparison } from '../../../src/compare/comparison.ts'
+import type { Comparison } from '../../../src/comparison/comparison.ts'
 import { compare } from '../../../src/index.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { call, spansOf } from '../../worlds.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import type { Measured } from '../../../src/compare/segments/measured.ts'
 import { isOfNumbers } from '../../../src/compare/segments/mistaken-conditions.ts'
 import type { RequestColumn } from '../../../src/compare/segments/request-columns.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { call, record } from '../../worlds.ts'
 
 /** Requests of `web` that ask `store` twice, for a page and its titles, each time one of six pods. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { call, record } from '../../worlds.ts'
 
 /** Carts that ask a database at an address, which takes a while. */

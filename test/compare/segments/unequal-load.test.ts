@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import type { RandomSource } from '../../../src/stats/random.ts'
 import { call, record } from '../../worlds.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import type { SegmentSide } from '../../../src/compare/segments/scan-conditions.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { weighedSpans } from '../../make-traces.ts'
 

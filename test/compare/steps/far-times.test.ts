@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import { stepTimes } from '../../../src/compare/steps/step-times.ts'
 import { testFarTimes } from '../../../src/compare/steps/tail-counts.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { type MinorityPeriod, minorityPeriod } from './minority-traces.ts'
 
 const compared = (of: Partial<MinorityPeriod>, seed = 1, requests = 500) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { minorityPeriod } from './minority-traces.ts'
 
 test('of 100 pairs of periods that wander by 10 %, at most 5 have findings', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
-import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/comparison/snapshot.ts'
 import { call, record } from '../../worlds.ts'
 
 const NODES = ['node-1', 'node-2', 'node-3']

@@ -1,7 +1,7 @@
 import { sum } from 'd3-array'
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import { rootTypes } from '../../../src/compare/steps/root-types.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { call, record } from '../../worlds.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { checkCall, checkSentences, checkStep } from '../../../evaluation/suites/check-sentences.ts'
-import { compare } from '../../../src/compare/comparison.ts'
 import type { FindingCall, FindingStep } from '../../../src/compare/findings/finding.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { makeGraphs, type SpanSketch } from '../../make-traces.ts'
 import { requests, type Shop, shop, spread } from './traces.ts'
 

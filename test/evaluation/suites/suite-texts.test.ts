@@ -11,7 +11,7 @@ import {
 import { APART } from '../../../evaluation/suites/null-text.ts'
 import { sharedData } from '../../../evaluation/suites/shared-data.ts'
 import { standsApart } from '../../../evaluation/suites/stretches-apart.ts'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { requests } from './traces.ts'
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
-import { compare } from '../../../src/compare/comparison.ts'
-import { ruleText } from '../../../src/compare/comparison-options.ts'
 import {
   type Ignorable,
   NO_KNOWLEDGE,
   readKnowledge,
 } from '../../../src/compare/knowledge/knowledge.ts'
-import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
+import { ruleText } from '../../../src/comparison/comparison-options.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/comparison/snapshot.ts'
 import { teach } from '../../../src/explain/explosion/teach.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { compareFlowGraphs } from '../../../src/explain/flow-pair/compare-flow-graphs.ts'
 import { makeGraphs } from '../../make-traces.ts'
 import { compareFlows, compareTexts, edgeOf, flow } from './fixture.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import { editTokens } from '../../../src/compare/precursors/match-precursors.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { compareFlowGraphs } from '../../../src/explain/flow-pair/compare-flow-graphs.ts'
 import type {
   FlowComparison,

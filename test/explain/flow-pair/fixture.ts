@@ -1,5 +1,5 @@
-import { compare } from '../../../src/compare/comparison.ts'
-import type { ComparisonOptions } from '../../../src/compare/comparison-options.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
+import type { ComparisonOptions } from '../../../src/comparison/comparison-options.ts'
 import {
   compareFlowGraphs,
   type FlowComparisonOptions,

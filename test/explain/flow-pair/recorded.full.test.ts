@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { compareFlowGraphs } from '../../../src/explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowComparison } from '../../../src/explain/flow-pair/flow-comparison.ts'
 import { coalesceFlow } from '../../../src/explain/flow-pair/flow-groups.ts'

@@ -1,10 +1,10 @@
 import { sum } from 'd3-array'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { compareFlowGraphs } from '../../../src/explain/flow-pair/compare-flow-graphs.ts'
 import { toDot } from '../../../src/views/to-dot.ts'
-import { randomPeriods } from '../../compare/comparison/random-periods.ts'
+import { randomPeriods } from '../../comparison/random-periods.ts'
 import { around, chains, makeGraphs } from '../../make-traces.ts'
 
 test('steps of a stream add up to what it adds', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { flowForm } from '../../../src/explain/flow-pair/flow-form.ts'
 import { commonTemplate } from '../../../src/explain/parameters/explain.ts'
 import { makeGraphs } from '../../make-traces.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readTracebench } from '../../../datasets/tracebench/read-tracebench.ts'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { explainEdge } from '../../../src/explain/parameters/explain.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 import { compareRequests, requests } from './fixture.ts'

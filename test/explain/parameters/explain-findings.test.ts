@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { explain } from '../../../src/explain/parameters/explain.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { explanationTexts } from '../../../src/views/text/comparison-text.ts'

@@ -1,4 +1,4 @@
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/comparison/comparison.ts'
 import type { AttributeValue } from '../../../src/traces/attributes.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 

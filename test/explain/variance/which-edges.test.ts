@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readTracebench } from '../../../datasets/tracebench/read-tracebench.ts'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 
 describeWithShared('TraceBench, folded', () => {

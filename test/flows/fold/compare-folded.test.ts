@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { FoldedFlows } from '../../../src/flows/fold/folded-flows.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { hdfsTraces } from '../../../datasets/hdfs-writes/hdfs-traces.ts'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { compareFlowGraphs } from '../../../src/explain/flow-pair/compare-flow-graphs.ts'
 import { explainEdge } from '../../../src/explain/parameters/explain.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'

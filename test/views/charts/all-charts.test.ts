@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Comparison, compare } from '../../../src/compare/comparison.ts'
+import { Comparison, compare } from '../../../src/comparison/comparison.ts'
 import { explainMutation } from '../../../src/explain/parameters/explain.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'

@@ -7,7 +7,7 @@ import {
   type Comparison,
   type ComparisonOptions,
   compare,
-} from '../../../src/compare/comparison.ts'
+} from '../../../src/comparison/comparison.ts'
 import { type Chart, Drawing } from '../../../src/views/charts/chart.ts'
 import { compileChart } from '../../../src/views/notebook/vega-renderer.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'

@@ -1,6 +1,6 @@
 import { range } from 'd3-array'
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { rootName } from '../../../src/views/charts/node-names.ts'
 import { makeSpans } from '../../make-traces.ts'
 

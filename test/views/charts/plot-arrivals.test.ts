@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { arrivalsChart } from '../../../src/views/charts/arrivals.ts'
 import { shop } from '../../compare/onset/shop.ts'
 import { NOON_US } from '../../make-traces.ts'

@@ -1,4 +1,4 @@
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/comparison/comparison.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 
 /** Requests of `root` that call `callee`, with an id of their own each. */

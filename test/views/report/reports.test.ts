@@ -1,6 +1,6 @@
 import { marked } from 'marked'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/comparison/comparison.ts'
 import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { reportHtml, reportMarkdown } from '../../../src/views/report/report.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'

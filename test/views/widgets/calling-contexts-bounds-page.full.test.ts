@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { readOptions } from '../../../src/core/options.ts'
 import { findCallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { explore } from '../../../src/views/explore.ts'

@@ -1,4 +1,4 @@
-import type { Comparison } from '../../../src/compare/comparison.ts'
+import type { Comparison } from '../../../src/comparison/comparison.ts'
 import type { StageTable } from '../../../src/core/stage.ts'
 import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { tableColumns } from '../../../src/views/widgets/table/table-columns.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Comparison } from '../../../src/compare/comparison.ts'
+import type { Comparison } from '../../../src/comparison/comparison.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Comparison } from '../../../src/compare/comparison.ts'
+import type { Comparison } from '../../../src/comparison/comparison.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { valueAt } from '../../../src/views/widgets/table/table-columns.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'

@@ -1,4 +1,4 @@
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/comparison/comparison.ts'
 import { explore } from '../../../src/views/explore.ts'
 import type { ViewProps } from '../../../src/views/widgets/define-widget.ts'
 import type { FlowData, FlowsWidgetOptions } from '../../../src/views/widgets/flows/flow-scene.ts'

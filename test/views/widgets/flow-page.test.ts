@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import type { FlowsWidgetOptions } from '../../../src/views/widgets/flows/flow-scene.ts'
 import { makeGraphs } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { firstSight, partBeyond } from '../../../src/views/widgets/flows/flow-canvas.tsx'
 import { dashesAlong } from '../../../src/views/widgets/flows/flow-graph.tsx'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Comparison } from '../../../src/compare/comparison.ts'
+import type { Comparison } from '../../../src/comparison/comparison.ts'
 import { readOptions } from '../../../src/core/options.ts'
 import { signedDuration } from '../../../src/core/words.ts'
 import { explore } from '../../../src/views/explore.ts'

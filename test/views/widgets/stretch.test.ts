@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
-import { type ComparisonSnapshot, restoreComparison } from '../../../src/compare/snapshot.ts'
+import { type Comparison, compare } from '../../../src/comparison/comparison.ts'
+import { type ComparisonSnapshot, restoreComparison } from '../../../src/comparison/snapshot.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { accountFor, ribbonOf } from '../../../src/views/charts/ribbon.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Comparison } from '../../../src/compare/comparison.ts'
+import type { Comparison } from '../../../src/comparison/comparison.ts'
 import { explore } from '../../../src/views/explore.ts'
 import type {
   SwimlaneData,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { readOptions } from '../../../src/core/options.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { joined, lengthUs } from '../../../src/views/drawing/time-range.tsx'

@@ -1,7 +1,7 @@
 import * as aq from 'arquero'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { type StageTable, setTableHtml, stageTable } from '../../../src/core/stage.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Comparison } from '../../../src/compare/comparison.ts'
+import type { Comparison } from '../../../src/comparison/comparison.ts'
 import type { FlowSet } from '../../../src/flows/flow-set.ts'
 import { requestsBetween, selectRequests } from '../../../src/flows/select-requests.ts'
 import { recordedCase } from '../../recorded.ts'

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { Comparison } from '../../../src/compare/comparison.ts'
+import { Comparison } from '../../../src/comparison/comparison.ts'
 import { AFTER, BEFORE, FlowSet, type Period } from '../../../src/flows/flow-set.ts'
 import { explore } from '../../../src/views/explore.ts'
 import {

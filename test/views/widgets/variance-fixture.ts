@@ -1,4 +1,4 @@
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/comparison/comparison.ts'
 import { decodeColumns, type EncodedColumns } from '../../../src/core/columns.ts'
 import { findVariance, VarianceSources } from '../../../src/explain/variance/find-variance.ts'
 import { explore } from '../../../src/views/explore.ts'

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { decodeColumns, type EncodedColumns } from '../../../src/core/columns.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
+import { compare } from '../../../src/comparison/comparison.ts'
 import { encodeColumns } from '../../../src/core/columns.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { sortedRows } from '../../../src/views/drawing/data-table.tsx'

@@ -1,7 +1,7 @@
 import { sum } from 'd3-array'
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { Comparison } from '../../../compare/comparison.ts'
+import { Comparison } from '../../../comparison/comparison.ts'
 import { OptionError } from '../../../core/errors.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
 import {

@@ -1,6 +1,6 @@
 import { least, range, sum } from 'd3-array'
-import type { Comparison } from '../../../compare/comparison.ts'
 import { labelDifference } from '../../../compare/precursors/match-precursors.ts'
+import type { Comparison } from '../../../comparison/comparison.ts'
 import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
 import { compareFlowGraphs } from '../../../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowComparison, UnionNode } from '../../../explain/flow-pair/flow-comparison.ts'

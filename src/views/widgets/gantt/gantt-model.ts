@@ -1,7 +1,7 @@
 import { group, sort } from 'd3-array'
 import { callTree, type FlowCall } from '../../../calls/call-tree.ts'
 import { CriticalPathFinder } from '../../../calls/critical-path.ts'
-import { Comparison } from '../../../compare/comparison.ts'
+import { Comparison } from '../../../comparison/comparison.ts'
 import { OptionError } from '../../../core/errors.ts'
 import {
   custom,

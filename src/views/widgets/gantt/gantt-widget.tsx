@@ -1,7 +1,7 @@
 import { greatest, max } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 import { useMemo, useState } from 'preact/hooks'
-import type { Comparison } from '../../../compare/comparison.ts'
+import type { Comparison } from '../../../comparison/comparison.ts'
 import {
   counted,
   formatDuration,

@@ -1,4 +1,4 @@
-import type { Comparison } from '../../../compare/comparison.ts'
+import type { Comparison } from '../../../comparison/comparison.ts'
 import {
   amountsName,
   formatAmount,

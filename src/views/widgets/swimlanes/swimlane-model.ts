@@ -2,8 +2,8 @@ import { group, max, rollups, sort } from 'd3-array'
 import { callTree, pointName, pointRole } from '../../../calls/call-tree.ts'
 import { CriticalPathFinder } from '../../../calls/critical-path.ts'
 import type { Categories } from '../../../compare/categories/categories.ts'
-import type { Comparison } from '../../../compare/comparison.ts'
 import type { Finding } from '../../../compare/findings/finding.ts'
+import type { Comparison } from '../../../comparison/comparison.ts'
 import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
 import {
   custom,

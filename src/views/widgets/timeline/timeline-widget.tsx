@@ -1,6 +1,6 @@
 import { bin, max, median, range, rollup, sort } from 'd3-array'
 import { useMemo, useRef, useState } from 'preact/hooks'
-import type { Comparison } from '../../../compare/comparison.ts'
+import type { Comparison } from '../../../comparison/comparison.ts'
 import { OptionError } from '../../../core/errors.ts'
 import {
   counted,

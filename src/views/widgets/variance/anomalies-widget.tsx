@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { Comparison } from '../../../compare/comparison.ts'
+import { Comparison } from '../../../comparison/comparison.ts'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
 import { OptionError } from '../../../core/errors.ts'
 import { defineOptions, type OptionsOf, optionalText, readOptions } from '../../../core/options.ts'

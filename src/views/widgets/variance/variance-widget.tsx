@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Categories } from '../../../compare/categories/categories.ts'
-import { Comparison } from '../../../compare/comparison.ts'
+import { Comparison } from '../../../comparison/comparison.ts'
 import { codeText } from '../../../core/code-literals.ts'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
 import { OptionError } from '../../../core/errors.ts'
