@@ -1,104 +1,60 @@
 import { connectNotebook } from './views/notebook/connect.ts'
 
-export type { PathStep } from './calls/critical-path.ts'
 export { CriticalPathFinder } from './calls/critical-path.ts'
 export type { Categories, CategoryOptions } from './compare/categories/categories.ts'
 export { squaredVariation } from './compare/categories/categories.ts'
 export { categorize } from './compare/categories/categorize.ts'
-export type { CategoryStructure, EdgeClass } from './compare/categories/category-structure.ts'
-export type { EdgeSample, EdgeSamples } from './compare/categories/class-times.ts'
-export type { EdgeKind, PooledEdge } from './compare/edges/edge-times.ts'
 export type { EdgeChange, EdgeChanges, EdgeOptions } from './compare/edges/find-edge-changes.ts'
 export { findEdgeChanges } from './compare/edges/find-edge-changes.ts'
-export type {
-  Finding,
-  FindingCall,
-  FindingSize,
-  FindingStep,
-  StructureChange,
-} from './compare/findings/finding.ts'
-export type { HostClass, HostClasses, HostClassOptions } from './compare/hosts/host-classes.ts'
+export type { Finding } from './compare/findings/finding.ts'
+export type { HostClasses, HostClassOptions } from './compare/hosts/host-classes.ts'
 export { findHostClasses } from './compare/hosts/host-classes.ts'
 export { findInterference } from './compare/interference/find-interference.ts'
-export type { Interference, Others } from './compare/interference/interference.ts'
-export type {
-  Answer,
-  AnswerSide,
-  Ignorable,
-  Knowledge,
-} from './compare/knowledge/knowledge.ts'
+export type { Interference } from './compare/interference/interference.ts'
+export type { Knowledge } from './compare/knowledge/knowledge.ts'
 export { readKnowledge } from './compare/knowledge/knowledge.ts'
-export type { SampleComparison, SampleTest } from './compare/mutations/compare-samples.ts'
 export type {
-  Correction,
-  EdgeComparison,
-  EffectSize,
-  FamilyTest,
-  MedianEffect,
   ResponseTimeMutations,
   ResponseTimeOptions,
-  Unchanged,
 } from './compare/mutations/find-response-time-mutations.ts'
 export { findResponseTimeMutations } from './compare/mutations/find-response-time-mutations.ts'
 export type {
-  Counts,
-  StructuralLabel,
   StructuralMutations,
   StructuralOptions,
-  StructuralTest,
 } from './compare/mutations/find-structural-mutations.ts'
 export { findStructuralMutations } from './compare/mutations/find-structural-mutations.ts'
-export type { Onset } from './compare/onset/onset.ts'
 export { type ProposedPeriods, proposePeriods } from './compare/onset/propose-periods.ts'
 export type {
-  EditTokens,
-  LabelCount,
   LabelDifference,
-  PrecursorCandidate,
   PrecursorOptions,
   Precursors,
 } from './compare/precursors/match-precursors.ts'
 export { labelDifference, matchPrecursors } from './compare/precursors/match-precursors.ts'
-export type { Moves, Stream } from './compare/precursors/moves.ts'
-export type {
-  Centre,
-  Exemplars,
-  RankedMutation,
-  Ranking,
-  RankingOptions,
-} from './compare/ranking/rank-mutations.ts'
+export type { Moves } from './compare/precursors/moves.ts'
+export type { RankedMutation, Ranking, RankingOptions } from './compare/ranking/rank-mutations.ts'
 export { exemplars, rankMutations } from './compare/ranking/rank-mutations.ts'
 export { findSegments } from './compare/segments/find-segments.ts'
-export type { Segment, SegmentCondition, Segments } from './compare/segments/segments.ts'
-export type { Account, AccountFinding, AccountStep } from './comparison/account.ts'
-export type { Comparison, ComparisonOptions, RequestSelection } from './comparison/comparison.ts'
+export type { Segment, Segments } from './compare/segments/segments.ts'
+export type { Account } from './comparison/account.ts'
+export type { Comparison, ComparisonOptions } from './comparison/comparison.ts'
 export { compare } from './comparison/comparison.ts'
-export type { ComparisonWarning, WarningCode } from './comparison/fairness/comparison-warning.ts'
+export type { ComparisonWarning } from './comparison/fairness/comparison-warning.ts'
 export { findFindings } from './comparison/words/find-findings.ts'
 export type { Findings } from './comparison/words/findings.ts'
-export type { Displayable, MimeBundle } from './core/display.ts'
 export { FlowdeltaError, InternalError, OptionError, TraceFormatError } from './core/errors.ts'
 export type { Quantity } from './core/quantity.ts'
 export type { StageTable } from './core/stage.ts'
 export { stageTable } from './core/stage.ts'
 export { traceLink, traceTemplate } from './core/trace-links.ts'
-export type { Microseconds } from './core/words.ts'
 export { formatDuration } from './core/words.ts'
-export type {
-  CallingContext,
-  CallingContexts,
-} from './explain/calling-contexts/find-calling-contexts.ts'
+export type { CallingContexts } from './explain/calling-contexts/find-calling-contexts.ts'
 export { findCallingContexts } from './explain/calling-contexts/find-calling-contexts.ts'
 export {
   diagnoseExplosion,
   type ExplosionDiagnosis,
   type ExplosionOptions,
-  type ExplosionPart,
-  type Remedy,
-  type RemedyName,
 } from './explain/explosion/diagnose-explosion.ts'
 export type {
-  CategoryCurveOptions,
   ExpectedCategories,
   ExpectedCategoryCurves,
 } from './explain/explosion/expected-categories.ts'
@@ -106,112 +62,55 @@ export {
   expectedCategories,
   expectedCategoryCurves,
 } from './explain/explosion/expected-categories.ts'
-export { type TaughtAnswer, teach } from './explain/explosion/teach.ts'
-export type {
-  FlowComparisonOptions,
-  ReadableNames,
-} from './explain/flow-pair/compare-flow-graphs.ts'
+export { teach } from './explain/explosion/teach.ts'
+export type { FlowComparisonOptions } from './explain/flow-pair/compare-flow-graphs.ts'
 export { compareFlowGraphs } from './explain/flow-pair/compare-flow-graphs.ts'
-export type {
-  FlowComparison,
-  FlowDifference,
-  FlowDifferences,
-} from './explain/flow-pair/flow-comparison.ts'
+export type { FlowComparison } from './explain/flow-pair/flow-comparison.ts'
 export type { FlowPair } from './explain/flow-pair/flow-form.ts'
 export { type CoalescedFlow, coalesceFlow } from './explain/flow-pair/flow-groups.ts'
 export { explain } from './explain/parameters/explain.ts'
-export type {
-  ExplainOptions,
-  Explanation,
-  WithoutOptions,
-} from './explain/parameters/explanation.ts'
-export type {
-  ExplainedPath,
-  ParameterQuestion,
-  ParameterQuestionName,
-  Prediction,
-} from './explain/parameters/parameter-question.ts'
-export type {
-  LeftOutParameter,
-  Parameter,
-  ParameterDifference,
-  ParameterSource,
-  ParameterSummary,
-  ParameterTable,
-  Sampling,
-} from './explain/parameters/parameter-table.ts'
-export type {
-  CategoryVariance,
-  EdgeCovariance,
-  EdgeCovariances,
-  EdgeVariance,
-} from './explain/variance/category-variance.ts'
+export type { ExplainOptions, Explanation } from './explain/parameters/explanation.ts'
+export type { ParameterTable } from './explain/parameters/parameter-table.ts'
+export type { CategoryVariance, EdgeCovariances } from './explain/variance/category-variance.ts'
 export { compareVariances } from './explain/variance/compare-variances.ts'
-export type { Anomalies, AnomalousEdge, Anomaly } from './explain/variance/find-anomalies.ts'
-export type {
-  CategorySpread,
-  VarianceOptions,
-  VarianceSources,
-} from './explain/variance/find-variance.ts'
+export type { Anomalies } from './explain/variance/find-anomalies.ts'
+export type { VarianceOptions, VarianceSources } from './explain/variance/find-variance.ts'
 export { findVariance } from './explain/variance/find-variance.ts'
 export { buildFlows } from './flows/build-flows.ts'
-export type { ClockOffset, ClockOffsets } from './flows/clocks/clock-offsets.ts'
-export type { Concurrency, FlowOptions, FlowReport, FlowSet, Period } from './flows/flow-set.ts'
+export type { FlowOptions, FlowSet, Period } from './flows/flow-set.ts'
 export { AFTER, BEFORE } from './flows/flow-set.ts'
 export { foldFlows } from './flows/fold/fold-flows.ts'
 export type { FoldedFlows, FoldOptions } from './flows/fold/folded-flows.ts'
 export { foldedSizes } from './flows/fold/folded-flows.ts'
 export { labelWithoutIds, labelWithoutThreads } from './flows/label-parts.ts'
-export type { Measure, MeasuredSpan, OwnMeasure } from './flows/measure.ts'
+export type { Measure } from './flows/measure.ts'
 export type { NodeLabel } from './flows/node-labels.ts'
-export type { RangeUs, RequestRanges } from './flows/select-requests.ts'
 export { requestsBetween, selectRequests } from './flows/select-requests.ts'
-export type {
-  Attention,
-  AttentionGraph,
-  AttentionOptions,
-} from './logs/attention/focus-attention.ts'
-export type { LogWarning } from './logs/compare-logs.ts'
+export type { Attention, AttentionOptions } from './logs/attention/focus-attention.ts'
 export { compareLogs, type LogComparison, type LogComparisonOptions } from './logs/compare-logs.ts'
 export type {
-  DependencyNetwork,
   DependencyNetworks,
   DependencyOptions,
 } from './logs/dependencies/learn-dependencies.ts'
-export type {
-  Divergence,
-  DivergenceOptions,
-  FeatureTest,
-  VariableDivergence,
-} from './logs/divergence/find-divergence.ts'
+export type { Divergence, DivergenceOptions } from './logs/divergence/find-divergence.ts'
 export { LogBuilder } from './logs/features/log-builder.ts'
-export type { LogClass, LogReport, LogSet } from './logs/features/log-set.ts'
-export type { LogWeights, Metric, MetricTail } from './logs/performance/performance-metric.ts'
+export type { LogSet } from './logs/features/log-set.ts'
+export type { MetricTail } from './logs/performance/performance-metric.ts'
 export { LogTemplates } from './logs/readers/drain/log-templates.ts'
-export { type LogsToCompare, loadLogs, mineLogTemplates } from './logs/readers/load-logs.ts'
-export type { LogFields, LogReadOptions } from './logs/readers/log-read-options.ts'
+export { loadLogs, mineLogTemplates } from './logs/readers/load-logs.ts'
+export type { LogReadOptions } from './logs/readers/log-read-options.ts'
 export { loadTraces } from './logs/traced/load-traces.ts'
-export type { Attributes, AttributeValue } from './traces/attributes.ts'
-export type {
-  ExpectedCall,
-  ExpectedOperation,
-  ExpectedOptions,
-  ExpectedTime,
-  ServiceModel,
-} from './traces/expected-traces.ts'
+export type { Attributes } from './traces/attributes.ts'
+export type { ExpectedOptions, ServiceModel } from './traces/expected-traces.ts'
 export { expectedTraces } from './traces/expected-traces.ts'
 export type { GraphTraces } from './traces/graph-traces.ts'
 export type { LoadOptions, TraceFormat } from './traces/load-options.ts'
 
-export type { Quality, QualityIssue } from './traces/quality.ts'
-export type { Moment } from './traces/selection/selectable-traces.ts'
-export type { ServiceVersions, SpanTraces } from './traces/span-traces.ts'
+export type { SpanTraces } from './traces/span-traces.ts'
 export type { TraceSet } from './traces/trace-set.ts'
-export type { TraceContent, TraceSource } from './traces/trace-source.ts'
-export type { ChartText, Drawing, VegaLiteSpec } from './views/charts/chart.ts'
+export type { TraceSource } from './traces/trace-source.ts'
+export type { Drawing, VegaLiteSpec } from './views/charts/chart.ts'
 export { Chart } from './views/charts/chart.ts'
-export type { ObservedCategories } from './views/charts/explosion.ts'
-export type { VariationSets } from './views/charts/variance.ts'
 export type { Explorable, ExploreKind, ExploreOptions } from './views/explore.ts'
 export { explore } from './views/explore.ts'
 export { show } from './views/notebook/show.ts'
@@ -227,10 +126,4 @@ export * from './whatif/index.ts'
 connectNotebook()
 
 export { findStepChanges } from './compare/steps/find-step-changes.ts'
-export type {
-  CallChange,
-  OperationChange,
-  RepeatChange,
-  StepChange,
-  StepChanges,
-} from './compare/steps/step-changes.ts'
+export type { StepChange, StepChanges } from './compare/steps/step-changes.ts'

@@ -167,6 +167,29 @@ describe('the architecture of src', () => {
     },
   )
 
+  test('the public API is small, and its types end with words of the glossary', () => {
+    const exported = [...(TEXTS.get('index.ts') as string).matchAll(/export (type )?\{([^}]*)\}/g)]
+      .flatMap(([, isType, names = '']) =>
+        names.split(',').map((name) => `${isType ?? ''}${name.trim()}`),
+      )
+      .filter((name) => !/^(type )?$/.test(name))
+    const types = exported.filter((name) => name.startsWith('type ')).map((name) => name.slice(5))
+    expect(exported.length - types.length).toBeLessThanOrEqual(60)
+    expect(types.length).toBeLessThanOrEqual(90)
+    const glossary = readFileSync(join(SRC, 'README.md'), 'utf8').split('## Glossary')[1] as string
+    const words = [...glossary.matchAll(/^\| ([a-z, ]+) \|/gm)].flatMap(([, row = '']) =>
+      row.split(', '),
+    )
+    const singular = (word: string) =>
+      word
+        .replace(/ies$/, 'y')
+        .replace(/(ss)es$/, '$1')
+        .replace(/([^si])s$/, '$1')
+    const lastWord = (name: string) =>
+      singular((/[A-Z][a-z]+$/.exec(name)?.[0] ?? name).toLowerCase())
+    expect(types.filter((name) => !words.includes(lastWord(name)))).toEqual([])
+  })
+
   test('numbers that decide in compare stand in thresholds.ts', () => {
     // Codes, units, and numbers of things that the code itself has are no decisions, nor are steps of a grid.
     const isPlain = ([, name, value]: RegExpMatchArray) =>
