@@ -22,7 +22,7 @@ import type { RequestColumn, RequestColumns, ResourceUses } from '../segments/re
 import type { StepChanges } from '../steps/step-changes.ts'
 import type { StepStratum } from '../steps/step-strata.ts'
 import { type Step, stepKey } from '../steps/step-times.ts'
-import { BLOCKS, MAX_CODES, MAX_KEPT, MIN_KNOWN, MIN_SEEN, NEARLY_ALL } from '../thresholds.ts'
+import { BLOCKS, MAX_CODES, MAX_KEPT, MIN_KNOWN, MIN_SEEN, SMALL } from '../thresholds.ts'
 
 export const INTERFERENCE_OPTIONS = defineOptions({
   interference: flag({
@@ -174,9 +174,9 @@ export function timesOf(
 ): Times {
   const timed = new Map<number, Map<number, Timed>>()
   for (const { operation, callingOperation, before, after } of strata) {
-    const [usualUs, limitUs] = [quantile(before.values, 0.5), quantile(before.values, NEARLY_ALL)]
+    const [usualUs, limitUs] = [quantile(before.values, 0.5), quantile(before.values, 1 - SMALL)]
     const slowest = after.values.filter((us) => us > limitUs)
-    const most = slowest.length === 0 ? limitUs : quantile(slowest, NEARLY_ALL)
+    const most = slowest.length === 0 ? limitUs : quantile(slowest, 1 - SMALL)
     const kind = kinds.code(kindOf(step.service, operation, callingOperation))
     const own = getOrInsert(timed, kind, () => new Map<number, Timed>())
     for (const { recorded } of [before, after]) {

@@ -1,6 +1,6 @@
 import type { Interference, Others } from '../../compare/interference/interference.ts'
 import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
-import { MIN_KNOWN, MIN_SEEN, NEARLY_ALL } from '../../compare/thresholds.ts'
+import { MIN_KNOWN, MIN_SEEN, SMALL } from '../../compare/thresholds.ts'
 import type { Findings } from '../../comparison/words/findings.ts'
 import { failuresText } from '../../comparison/words/segment-words.ts'
 import { most } from '../../core/options.ts'
@@ -168,7 +168,7 @@ function nothingCompared({
   }
   const calls = `calls of ${printable(spoken([step.service, step.operation]).join(' '))}`
   return slowCalls === 0
-    ? `Fewer than ${MIN_KNOWN} ${calls} after took longer than ${percent(NEARLY_ALL)} of those before: too few to tell what delays them.`
+    ? `Fewer than ${MIN_KNOWN} ${calls} after took longer than ${percent(1 - SMALL)} of those before: too few to tell what delays them.`
     : `No group of other requests ran during ${MIN_SEEN} or more of ${grouped(slowCalls)} slow ${calls} after (${counted(usualCalls, 'usual one')}), at the same service, on the same host or sharing anything else.`
 }
 

@@ -124,7 +124,7 @@ test('interference that was not found says what was looked at', () => {
   expect(interference?.step).toMatchObject({ service: 'stock', operation: 'LOOKUP' })
   const looked = { ...(interference as Interference), compared: [], interferers: [] }
   expect(described(new Interference({ ...looked, slowCalls: 0, usualCalls: 0 }))).toBe(
-    'Fewer than 8 calls of stock LOOKUP after took longer than 95 % of those before: too few to tell what delays them.',
+    'Fewer than 10 calls of stock LOOKUP after took longer than 95 % of those before: too few to tell what delays them.',
   )
   expect(described(new Interference({ ...looked, slowCalls: 290, usualCalls: 10 }))).toMatch(
     /^No group of other requests ran during 5 or more of 290 slow calls of stock LOOKUP after \(10 usual ones\),/,
