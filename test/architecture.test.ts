@@ -195,9 +195,7 @@ describe('the architecture of src', () => {
     const isPlain = ([, name, value]: RegExpMatchArray) =>
       /_US$|^US_PER_|^SEED$|^MIN_STEADY$|^(NEXT_TAIL|STEP|SPREAD)$/.test(name as string) ||
       /^(-?[0-2]$|2 \*\* |1 << )/.test(value as string) ||
-      ['FIELDS', 'FIRST_LABEL', 'KINDS_OF_EVIDENCE', 'MILLISECONDS', 'SECONDS', 'WIDTH'].includes(
-        name as string,
-      )
+      ['FIELDS', 'FIRST_LABEL', 'KINDS_OF_EVIDENCE'].includes(name as string)
     const inFiles = FILES.filter((file) => file.startsWith('compare/')).flatMap((file) =>
       [
         ...(TEXTS.get(file) as string).matchAll(

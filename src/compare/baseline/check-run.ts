@@ -8,7 +8,7 @@ import { proportionInterval } from '../../stats/proportion-interval.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { runShifts } from '../../stats/run-shifts.ts'
 import { differenceInterval } from '../../stats/two-proportions.ts'
-import { LEVEL, RUN_SPREAD, RUN_SPREAD_DF, SLOWEST, SMALL, SURE } from '../thresholds.ts'
+import { RUN_SPREAD, RUN_SPREAD_DF, SLOWEST, SMALL, SURE } from '../thresholds.ts'
 import { type RunSummary, type TypeSummary, withNamesOfLast } from './run-summary.ts'
 
 /** An estimate with the interval that holds for all types of requests together. */
@@ -202,7 +202,7 @@ function isApart(before: readonly TypeSummary[], now: TypeSummary): boolean {
   const [low = 0, high = 0] = extent(levels)
   return (
     logLevel(now) - (mean(levels) ?? 0) > SURE * (high - low) &&
-    before.every((each) => typicalUs > quantile(each.timesUs, 1 - LEVEL))
+    before.every((each) => typicalUs > quantile(each.timesUs, 1 - SMALL))
   )
 }
 

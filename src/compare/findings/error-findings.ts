@@ -50,7 +50,7 @@ export function errorFindings(
       concerned: countByPeriod(flows, requests),
       contributionUs: 0,
       failedRequests,
-      weightUs: (failedRequests * FAILED_WEIGHT + (touched * 1) / FAILED_WEIGHT) * usualUs,
+      weightUs: (failedRequests * FAILED_WEIGHT + touched / FAILED_WEIGHT) * usualUs,
       services: [service, ...callers],
       calls: [findingCall({ ...change, kind: 'fails', of, previous: null, call: null })],
       ...(change.inner && { size: rateSize(change.inner, 'call') }),

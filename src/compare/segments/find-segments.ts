@@ -15,6 +15,7 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import { stepKey } from '../steps/step-times.ts'
 import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
 import {
+  ALL,
   APART,
   BEAM,
   LARGE,
@@ -312,7 +313,7 @@ function isLarge(
   { minimumEffect, negligibleUs, usualOf }: SearchOptions,
 ): boolean {
   const { measure, offsets, requests, recorded, within } = measured
-  if (measure !== 'time') return Math.abs(inside.change) > SMALL
+  if (measure !== 'time') return Math.abs(inside.change) > 1 - ALL
   const own = new Set(requests.filter((_, row) => isInside[row] === 1))
   // Number of the calls in each request.
   const each = within === undefined ? 1 : sum(isInside) / own.size

@@ -15,12 +15,12 @@ import { quantile } from '../../stats/quantile.ts'
 import { groupRows } from '../../traces/group-rows.ts'
 import {
   ALIKE_LEVEL,
+  BEAM,
   MAX_LOOKED_AT,
   MAX_TRIED,
   MIN_ALIKE,
   MIN_GAIN,
   MIN_KNOWN,
-  MIN_SEEN,
   MOST,
   NEARLY_ALL,
 } from '../thresholds.ts'
@@ -75,7 +75,7 @@ export const slowSample = remembered((flows: FlowSet): SlowSample | null => {
   for (let left = 0; best.found !== null && best.p < ALIKE_LEVEL; left++) {
     const { some, found } = best
     const chances = some.map((one, i) => chanceAlike([one], [found.sides[i]!]))
-    const leastAlike = ascendingOrder(Float64Array.from(chances)).subarray(0, MIN_SEEN)
+    const leastAlike = ascendingOrder(Float64Array.from(chances)).subarray(0, BEAM)
     const rests = Array.from(leastAlike, (i) => limitOf(some.filter((_, other) => other !== i)))
     best = greatest(rests, ({ p }) => p)!
     if (left === MAX_TRIED || sizeOf(best.some) < MOST * sizeOf(types)) return null
