@@ -107,7 +107,7 @@ export const MAX_TRIED = 30
 /** Evenly spread cuts of a number; the question decides which one is used. */
 export const MAX_CUTS = 64
 /** Characters of a recorded text in a sentence. */
-export const MAX_TEXT = 80
+export const MAX_TEXT = 100
 /** Runs of the period before. */
 export const MAX_RUNS = 100
 /** Names, times or parts that are kept, those with the most requests. */
