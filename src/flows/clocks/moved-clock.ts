@@ -1,9 +1,11 @@
 // Runs once for some calls: the loops index with `!`.
 
-import { greatest, group, mean, range } from 'd3-array'
+import { greatest, group, least, mean, range } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
+import { memoized } from '../../core/remembered.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { Dictionary } from '../../traces/dictionary.ts'
 import { CONSUMER, PRODUCER } from '../../traces/span-columns.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import type { CallsBetween } from './calls-between.ts'
@@ -26,6 +28,8 @@ type Ends = Uint32Array
 /** Most calls that are looked at, evenly spread: in all, and of a pair and period. */
 const MAX_CALLS = 200_000
 const MAX_OF_PAIR = 2000
+/** Names and clocks have smaller numbers. */
+const MAX_NUMBER = 2 ** 26
 /** Fewest calls of two operations in either period that tell a move. */
 const MIN_CALLS = 20
 /** A move is this many standard errors. */
@@ -35,17 +39,17 @@ const MAX_OTHER = 0.1
 /** Below this p, corrected, ways are no longer alike once they are moved. */
 const ALIKE_LEVEL = 0.01
 
-/** Times from the start of a caller to that of its callee, and from the end of the callee to that of the caller. */
-interface Ways {
-  readonly there: number[]
-  readonly back: number[]
-}
+/** Ascending times of before and after. */
+type Two = readonly [Float64Array, Float64Array]
 
-/** Calls from one end to another by the operations on either side. */
+/** Times from the start of a caller to that of its callee, and from the end of the callee to that of the caller. */
+type Ways = Readonly<Record<'there' | 'back', Two>>
+
+/** Calls from one end to another, by the operations on either side, of which there are enough. */
 interface Pair {
   readonly caller: number
   readonly callee: number
-  readonly strata: ReadonlyMap<string, readonly [Ways, Ways]>
+  readonly ways: readonly Ways[]
 }
 
 interface PairMove extends Pick<Pair, 'caller' | 'callee'> {
@@ -125,13 +129,17 @@ function movedClock(
   { ends, runs }: Moving,
 ): MovedClock | null {
   if (runs === 0 || runs >= periods.length) return null
-  const moves = pairsOf(periods, calls, { ends, runs }).flatMap((pair) => moveOf(pair) ?? [])
+  const pairs = pairsOf(periods, calls, { ends, runs })
   const isSure = ({ byUs, errorUs }: PairMove) => Math.abs(byUs) > SURE * errorUs
   const largest = greatest(
-    moves.filter((move) => move.isAll && isSure(move)),
+    pairs
+      .filter((pair) => !isAlike(pair, 0))
+      .map(moveOf)
+      .filter((move) => move.isAll && isSure(move)),
     ({ byUs }) => Math.abs(byUs),
   )
   if (largest === undefined) return null
+  const moves = pairs.map(moveOf)
   const { caller, callee, byUs, errorUs } = largest
   const movedBy = (end: number, moveUs: number): MovedClock | null => {
     const isOf = (move: PairMove) => move.callee === end || move.caller === end
@@ -169,70 +177,88 @@ function pairsOf(
     const isMessage = kind[callee] === CONSUMER || kind[caller] === PRODUCER
     return followsFrom[callee] === 0 && !isMessage && durationUs[callee]! <= durationUs[caller]!
   }
+  const names = new Dictionary()
+  const operations = periods.map(({ services, operations }) => {
+    const nameOf = memoized((code: number) => {
+      const [service, operation] = [code % services.size, Math.floor(code / services.size)]
+      return names.code(`${services.value(service)} ${operations.value(operation)}`)
+    })
+    return (service: number, operation: number) => nameOf(operation * services.size + service)
+  })
   const calls = range(0, span.length, Math.ceil(span.length / MAX_CALLS))
-  const ofPairs = group(calls, (call) => pairKey(...endsOf(call)))
+  const ofPairs = group(calls, (call) => {
+    const [caller, callee] = endsOf(call)
+    return caller * MAX_NUMBER + callee
+  })
   return Array.from(ofPairs.values()).flatMap((own): Pair[] => {
     const [from, to] = endsOf(own[0]!)
     if (from === to) return []
-    const strata = new Map<string, readonly [Ways, Ways]>()
+    const strata = new Map<number, Record<keyof Ways, readonly number[][]>>()
     const isBefore = (call: number) => period[call]! < runs
     const sides = [own.filter(isBefore), own.filter((call) => !isBefore(call))]
     sides.forEach((some, side) => {
       const every = Math.ceil(some.length / MAX_OF_PAIR)
       for (const call of some.filter(isWaitedFor).filter((_, i) => i % every === 0)) {
-        const traces = periods[period[call]!]!
-        const { parent, startUs, durationUs } = traces.spans
+        const { parent, startUs, durationUs, service, operation } = periods[period[call]!]!.spans
+        const operationOf = operations[period[call]!]!
         const [callee, caller] = [span[call]!, parent[span[call]!]!]
-        const key = [caller, callee].map((one) => operationOf(traces, one)).join('\n')
-        const ways = getOrInsert(strata, key, () => [newWays(), newWays()] as const)[side]!
+        const [calling, called] = [caller, callee].map((one) =>
+          operationOf(service[one]!, operation[one]!),
+        )
+        const key = calling! * MAX_NUMBER + called!
+        const ways = getOrInsert(strata, key, () => ({ there: [[], []], back: [[], []] }))
         const thereUs = startUs[callee]! - startUs[caller]!
-        ways.there.push(thereUs)
-        ways.back.push(durationUs[caller]! - durationUs[callee]! - thereUs)
+        ways.there[side]!.push(thereUs)
+        ways.back[side]!.push(durationUs[caller]! - durationUs[callee]! - thereUs)
       }
     })
-    return [{ caller: from, callee: to, strata }]
+    const known = [...strata.values()].filter(({ there }) =>
+      there.every((own) => own.length >= MIN_CALLS),
+    )
+    const ways = known.map(({ there, back }) => ({ there: sortedOf(there), back: sortedOf(back) }))
+    return ways.length > 0 ? [{ caller: from, callee: to, ways }] : []
   })
 }
 
-function newWays(): Ways {
-  return { there: [], back: [] }
+function sortedOf(times: readonly number[][]): Two {
+  const [before, after] = times.map((own) => Float64Array.from(own).sort())
+  return [before!, after!]
 }
 
-function operationOf({ spans, services, operations }: SpanTraces, span: number): string {
-  return `${services.value(spans.service[span]!)} ${operations.value(spans.operation[span]!)}`
+/** Returns how far the clocks of a pair moved. */
+function moveOf(pair: Pair): PairMove {
+  const { caller, callee, ways } = pair
+  const surest = least(ways, errorOf)!
+  const tickUs = tickOf(ways)
+  const shiftsUs = [...shiftsOf(surest.there), ...shiftsOf(surest.back).map((us) => -us)]
+  let best = { byUs: 0, p: fitOf(pair, 0) }
+  for (const byUs of new Set(shiftsUs.map((us) => tickUs * Math.round(us / tickUs)))) {
+    const p = fitOf(pair, byUs, best.p)
+    if (p > best.p || (p === best.p && Math.abs(byUs) < Math.abs(best.byUs))) best = { byUs, p }
+  }
+  const isAll = isAlike(pair, best.byUs)
+  return {
+    caller,
+    callee,
+    isAll,
+    byUs: best.byUs,
+    errorUs: Math.max(errorOf(surest), tickUs / Math.sqrt(12)),
+  }
 }
 
-/** Returns how far the clocks of a pair moved; `null` where too few calls tell. */
-function moveOf({ strata, caller, callee }: Pair): PairMove | null {
-  const known = [...strata.values()].filter((ways) =>
-    ways.every(({ there }) => there.length >= MIN_CALLS),
-  )
-  if (known.length === 0) return null
-  const sorted = known.map(([before, after]) => ({
-    there: [ascending(before.there), ascending(after.there)] as const,
-    back: [ascending(before.back), ascending(after.back)] as const,
-  }))
-  const errorUs = Math.min(
-    ...sorted.map(({ there, back }) => Math.hypot(errorOf(there), errorOf(back)) / 2),
-  )
-  const tickUs = tickOf(known.flat())
-  const candidates = new Set(
-    sorted
-      .flatMap(({ there, back }) => [...shiftsOf(there), ...shiftsOf(back).map((us) => -us)])
-      .map((us) => tickUs * Math.round(us / tickUs)),
-  )
-  const fitOf = (byUs: number) =>
-    Math.min(...sorted.flatMap(({ there, back }) => [alikeP(there, byUs), alikeP(back, -byUs)]))
-  const fits = Array.from(candidates.add(0), (byUs) => ({ byUs, p: fitOf(byUs) }))
-  const { byUs, p } = greatest(fits, (a, b) => a.p - b.p || Math.abs(b.byUs) - Math.abs(a.byUs))!
-  const isAll = p * 2 * known.length >= ALIKE_LEVEL
-  return { caller, callee, isAll, byUs, errorUs: Math.max(errorUs, tickUs / Math.sqrt(12)) }
+/** Whether nothing else tells the ways of the periods apart, the clock being moved by as much. */
+function isAlike(pair: Pair, byUs: number): boolean {
+  return fitOf(pair, byUs) * 2 * pair.ways.length >= ALIKE_LEVEL
 }
 
-type Two = readonly [before: Float64Array, after: Float64Array]
-
-function ascending(times: readonly number[]): Float64Array {
-  return Float64Array.from(times).sort()
+/** Returns the least p that ways are alike once those after are moved back; any below `enough` is as good. */
+function fitOf({ ways }: Pair, byUs: number, enough = 0): number {
+  let least = 1
+  for (const { there, back } of ways) {
+    least = Math.min(least, alikeP(there, byUs), alikeP(back, -byUs))
+    if (least < enough) break
+  }
+  return least
 }
 
 /** Shares at which times are compared: one of them lies where few times are far apart. */
@@ -251,12 +277,12 @@ function alikeP([before, after]: Two, byUs: number): number {
 /** Ratio of the standard error of a median to that of a mean of normal values, by their quartiles. */
 const MEDIAN_ERROR = 1.2533 / 1.349
 
-/** Returns the standard error of the shift of a median. */
-function errorOf(times: Two): number {
-  const errors = times.map(
+/** Returns the standard error of a move, by the medians of both ways. */
+function errorOf({ there, back }: Ways): number {
+  const errors = [...there, ...back].map(
     (own) => (MEDIAN_ERROR * (quantile(own, 0.75) - quantile(own, 0.25))) / Math.sqrt(own.length),
   )
-  return Math.hypot(...errors)
+  return Math.hypot(...errors) / 2
 }
 
 /** Grids that coarse clocks cut times to, in µs; else these are of whole nanoseconds. */
@@ -265,8 +291,11 @@ const NS_US = 1e-3
 
 /** Returns the coarsest tick that all ways there, or all ways back, are a multiple of. */
 function tickOf(ways: readonly Ways[]): number {
-  const areWhole = (times: readonly (readonly number[])[], tickUs: number) =>
-    times.every((own) => own.every((us) => Math.abs(us - tickUs * Math.round(us / tickUs)) < NS_US))
-  const [there, back] = [ways.map((own) => own.there), ways.map((own) => own.back)]
-  return TICKS_US.find((tickUs) => areWhole(there, tickUs) || areWhole(back, tickUs)) ?? NS_US
+  const areWhole = (way: keyof Ways, tickUs: number) =>
+    ways.every((own) =>
+      own[way].every((times) =>
+        times.every((us) => Math.abs(us - tickUs * Math.round(us / tickUs)) < NS_US),
+      ),
+    )
+  return TICKS_US.find((tick) => areWhole('there', tick) || areWhole('back', tick)) ?? NS_US
 }
