@@ -269,29 +269,38 @@ function jumpsAt(types: readonly Times[], { limitUs, counts }: Limit): boolean {
 
 /** Returns the limit above which requests were likeliest kept at another rate. */
 function likeliestLimit(types: readonly Times[]): Limit | null {
-  const all = sortAscending(joined(types.flat(), Float64Array))
+  const periods = ([BEFORE, AFTER] as const).map((period) =>
+    sortAscending(
+      joined(
+        types.map((times) => times[period]),
+        Float64Array,
+      ),
+    ),
+  )
+  const all = sortAscending(joined(periods, Float64Array))
   if (all.length === 0) return null
   const likeliest = (shares: readonly number[]) =>
     greatest(
-      shares.map((share) => ({ share, ...limitAt(types, quantile(all, share)) })),
+      shares.map((share) => ({ share, ...limitAt(periods, quantile(all, share)) })),
       ({ likelihood }) => likelihood,
     )!
   const { share } = likeliest(LIMITS)
-  return likeliest(range(share - STEP, Math.min(1, share + STEP), STEP / 50))
+  const found = likeliest(range(share - STEP, Math.min(1, share + STEP), STEP / 50))
+  return { ...found, sides: types.map((times) => sidesOf(times, found.limitUs)) }
 }
 
-function limitAt(types: readonly Times[], limitUs: number): Limit {
-  const sides = types.map(([before, after]) => {
-    const faster = [bisectLeft(before, limitUs), bisectLeft(after, limitUs)] as const
-    return [faster, [before.length - faster[BEFORE], after.length - faster[AFTER]]] as const
-  })
-  const counts = [
-    added(sides.map(([faster]) => faster)),
-    added(sides.map(([, slower]) => slower)),
-  ] as const
-  const shares = counts.map(shareOf)
-  const usual = shareOf(added(counts))
-  return { limitUs, sides, counts, likelihood: sum(sides, (both) => gainOf(both, shares, usual)) }
+/** As shares are common to all types, so are the counts that their likelihood depends on. */
+function limitAt(periods: readonly Float64Array[], limitUs: number): Omit<Limit, 'sides'> {
+  const counts = sidesOf(periods, limitUs)
+  const likelihood = gainOf(counts, counts.map(shareOf), shareOf(added(counts)))
+  return { limitUs, counts, likelihood }
+}
+
+/** Returns the numbers of ascending times below a limit, and above it. */
+function sidesOf(periods: readonly Float64Array[], limitUs: number): readonly [Counts, Counts] {
+  const [before, after] = periods as Times
+  const faster = [bisectLeft(before, limitUs), bisectLeft(after, limitUs)] as const
+  return [faster, [before.length - faster[BEFORE], after.length - faster[AFTER]]]
 }
 
 /**

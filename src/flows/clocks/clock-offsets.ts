@@ -1,4 +1,5 @@
 // Runs once a span: the loops index with `!`.
+import { getOrInsert } from '../../core/entries.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
@@ -168,13 +169,27 @@ function alignMoved(
     const codes = services.values.map((name) => names.code(name))
     return spans.service.map((service) => codes[service]!)
   })
-  for (const ends of [clocks, ofServices]) {
+  for (const ends of areAlike(clocks, ofServices) ? [clocks] : [clocks, ofServices]) {
     const moved = moveBack(periods, calls, { ...other, ends })
     if (moved === null) continue
     const { end, byUs, isWithin } = moved
     return { clock: names.value(end), byUs, isTold: isWithin && Math.abs(byUs) > SYNCHRONIZED_US }
   }
   return null
+}
+
+/** Whether both number spans in the same groups. */
+function areAlike(some: readonly Uint32Array[], others: readonly Uint32Array[]): boolean {
+  const [forth, back] = [new Map<number, number>(), new Map<number, number>()]
+  return some.every((numbers, period) =>
+    numbers.every((one, span) => {
+      const other = others[period]![span]!
+      return (
+        getOrInsert(forth, one, () => other) === other &&
+        getOrInsert(back, other, () => one) === one
+      )
+    }),
+  )
 }
 
 function spansCorrected(
