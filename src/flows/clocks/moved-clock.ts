@@ -26,8 +26,8 @@ export interface MovedClock {
 type Ends = Uint32Array
 
 /** Most calls that are looked at, evenly spread: in all, and of a pair and period. */
-const MAX_CALLS = 200_000
-const MAX_OF_PAIR = 2000
+const MAX_CALLS = 100_000
+const MAX_OF_PAIR = 1000
 /** Names and clocks have smaller numbers. */
 const MAX_NUMBER = 2 ** 26
 /** Fewest calls of two operations in either period that tell a move. */
