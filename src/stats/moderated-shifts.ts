@@ -353,7 +353,9 @@ function sumStrata(
 }
 
 /** Returns finite values in ascending order, each with its block: sums then do not hang on the order given. */
-function ascending({ values, blocks }: BlockedSample): BlockedSample {
+function ascending(sample: BlockedSample): BlockedSample {
+  if (isInOrder(sample)) return sample
+  const { values, blocks } = sample
   const known = Uint32Array.from({ length: values.length }, (_, i) => i).filter((i) =>
     Number.isFinite(values[i]),
   )
@@ -363,6 +365,15 @@ function ascending({ values, blocks }: BlockedSample): BlockedSample {
     values: Float64Array.from(order, (i) => values[i]!),
     blocks: Float64Array.from(order, (i) => blocks[i]!),
   }
+}
+
+/** Whether values are finite and ascend, equal ones by their blocks. */
+function isInOrder({ values, blocks }: BlockedSample): boolean {
+  for (let i = 1; i < values.length; i++) {
+    if (values[i - 1]! < values[i]!) continue
+    if (values[i - 1] !== values[i] || blocks[i - 1]! > blocks[i]!) return false
+  }
+  return values.length === 0 || Number.isFinite(values[values.length - 1]! - values[0]!)
 }
 
 /** Midranks of both ascending samples together over their number + 1, less ½. */
