@@ -99,7 +99,7 @@ describe('flowdelta check', () => {
     const github = await judged('--fail-on', 'shift>5%', '--as', 'github')
     expect(github.out).toContain('::warning title=flowdelta::More requests fail, ')
     const gated = await judged('--fail-on', 'errors>1%')
-    expect(gated.out).not.toContain('no condition judges')
+    expect(gated.out).not.toContain('no condition checks it')
     record(8)
     const failing = await judged('--fail-on', 'errors>1%', '--name', 'failing')
     expect(failing.code).toBe(1)
@@ -153,11 +153,11 @@ describe('flowdelta check', () => {
     expect(github).toMatch(/^::warning title=flowdelta shop GET::.*; over 99\d µs: .*: tail>0%25\n/)
     const gated = await judged('tail>0%')
     expect(gated.code).toBe(1)
-    expect(gated.out).not.toContain('no condition judges')
+    expect(gated.out).not.toContain('no condition checks it')
     // Who says how much of a tail is too much is asked no more.
     const allowed = await judged('shift>5%', '--warn-on', 'tail>10%')
     expect(allowed.out).toMatch(/^pass: /)
-    expect(allowed.out).not.toContain('no condition judges')
+    expect(allowed.out).not.toContain('no condition checks it')
   })
 
   test('a route that is only called otherwise is checked against what it was, of every run before', async () => {

@@ -462,7 +462,7 @@ export function recordedAnew({ flows: given }: ComparedPeriods): ComparisonWarni
         ? 'which only pass calls on'
         : isWhole && receivesMessages(flows, service)
           ? `but may have received no messages${period === AFTER ? ' before' : ''}`
-          : 'but its callers are as fast as before'
+          : 'though its work is done in both periods'
       return `${printable(service)} ${records}, ${takes}`
     })
   })

@@ -104,7 +104,7 @@ function told(before: Recording, after: Recording) {
 }
 
 describe('recorded-otherwise', () => {
-  const ALIKE = ', but its callers are as fast as before.'
+  const ALIKE = ', though its work is done in both periods.'
   test.each([
     ['of a service', ({ service }: SpanSketch) => service === 'shop', 'shop records no spans'],
     ['of calls, whose other sides have no caller then', isCall, 'web records no LIST spans'],
