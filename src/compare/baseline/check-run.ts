@@ -111,7 +111,9 @@ export function checkRun(run: RunSummary, history: readonly RunSummary[], alpha 
   // Three intervals a type: of times, of failures and of slow requests.
   const level = alpha / tested.length / 3
   const shifts = (baseline.length === 1 ? ofRequests : ofRuns)(tested, baseline, level)
-  const beyondUs = new Map(Array.from(known, (name) => [name, tailOf(name, baseline)]))
+  const timesOf = (name: string) => baseline.flatMap((run) => typeOf(run, name)?.timesUs ?? [])
+  const tailOf = (name: string) => quantile(Float64Array.from(timesOf(name)).sort(), 1 - SLOWEST)
+  const beyondUs = new Map(Array.from(known, (name) => [name, tailOf(name)]))
   const slowOf = (type: TypeSummary) => slowerOf(type, beyondUs.get(type.name)!)
   const grows = (countOf: CountsOf, priorDf: number) => {
     const differences = { ...differencesOf([...known], baseline, countOf), priorDf }
@@ -241,11 +243,6 @@ type CountsOf = (type: TypeSummary) => Counts
 
 function failuresOf(type: TypeSummary): Counts {
   return type.weighted ?? type
-}
-
-function tailOf(name: string, runs: readonly RunSummary[]): number {
-  const times = runs.flatMap((run) => typeOf(run, name)?.timesUs ?? [])
-  return quantile(Float64Array.from(times).sort(), 1 - SLOWEST)
 }
 
 /** Counts the requests that are slower. If there are many, quantiles stand for them. */

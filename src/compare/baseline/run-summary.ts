@@ -188,10 +188,7 @@ function isType(value: Partial<TypeSummary> | null): boolean {
 /** Names a run that is added to a history; throws for a name that it has unless that is replaced. */
 export function runName(
   history: readonly RunSummary[],
-  {
-    name,
-    replace = false,
-  }: { readonly name?: string | undefined; readonly replace?: boolean } = {},
+  { name, replace = false }: { name?: string | undefined; replace?: boolean } = {},
 ): string {
   const isTaken = (given: string) => history.some((run) => run.name === given)
   if (name === undefined) {

@@ -68,7 +68,9 @@ export class Categories extends columnarStage<Omit<CategoryColumns, 'catalog'>>(
   constructor({ catalog, ...columns }: CategoryColumns) {
     super(columns)
     this.#catalog = catalog
-    const { rows, offsets } = groupMembers({ catalog, ...columns })
+    const { period } = columns.flows
+    const groupOf = columns.categoryOf.map((id, request) => 2 * id + (period[request] ?? 0))
+    const { rows, offsets } = groupRows(groupOf, 2 * catalog.size)
     this.#members = rows
     this.#offsets = offsets
   }
@@ -321,9 +323,4 @@ export function squaredVariation(moments: Moments): number {
   requireFields('squaredVariation(moments)', moments, 'mean', 'variance')
   const { mean, variance } = moments
   return mean === 0 ? Number.NaN : variance / mean ** 2
-}
-
-function groupMembers({ flows, categoryOf, catalog }: CategoryColumns) {
-  const groupOf = categoryOf.map((category, request) => 2 * category + (flows.period[request] ?? 0))
-  return groupRows(groupOf, 2 * catalog.size)
 }

@@ -208,18 +208,13 @@ function fits(
   }: { node: number; candidate: number; partner: Int32Array; owner: Int32Array },
 ): boolean {
   return (['above', 'below'] as const).every((side) => {
-    const expected = matchedAmong(neighborsOf(graphA[side], node), partner)
+    const known = neighborsOf(graphA[side], node).filter((other) => Number(partner[other]) >= 0)
+    const expected = known.map((other) => partner[other] as number)
     const found = neighborsOf(graphB[side], candidate).filter(
       (other) => (owner[other] as number) >= 0,
     )
     return sameMembers(expected, found)
   })
-}
-
-function matchedAmong(neighbours: Uint32Array, partner: Int32Array): Uint32Array {
-  return neighbours
-    .filter((other) => (partner[other] as number) >= 0)
-    .map((other) => partner[other] as number)
 }
 
 function sameMembers(a: Uint32Array, b: Uint32Array): boolean {

@@ -27,9 +27,6 @@ import { addPrices, formsOf, movedRequests, type Price, priceOf } from './form-p
 import { categoriesOf, surest } from './names.ts'
 import { groupMoves } from './structure-findings.ts'
 
-/** Equal changes of behavior of a service's operations. */
-type Alike = ToldCall | RepeatChange
-
 interface Told {
   readonly kind: Draft['kind']
   readonly service: string
@@ -117,17 +114,23 @@ function apartFromHosts(
 function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => Told {
   return (all) => {
     const { one, alike, price } = mostCostly({ flows, sites }, all)
-    const { service } = one
-    const { call, previous } = headline(one, alike)
+    const { service, calls, repeats } = one
+    const call = (calls[0] ?? repeats[0])?.call ?? null
+    const isAfterSame = alike.every((other) => isSameCall(previousOf(other), previousOf(alike[0])))
+    const previous = isAfterSame ? previousOf(alike[0]) : null
+    const ofCalls = all.calls.map(findingCall)
+    const ofRepeats = all.repeats.map((repeat) =>
+      findingCall({ ...repeat, kind: 'repeats', previous: null }),
+    )
     return {
-      kind: one.calls.length > 0 ? 'structure' : 'concurrency',
+      kind: calls.length > 0 ? 'structure' : 'concurrency',
       service,
       evidence: { of: 'calls', changes: one, alike, previous },
       previous,
       called: call === null ? [] : [call],
       price,
       key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
-      calls: toldFirst(all, one),
+      calls: calls.length > 0 ? [...ofCalls, ...ofRepeats] : [...ofRepeats, ...ofCalls],
       tests: [...all.calls, ...all.repeats],
     }
   }
@@ -161,12 +164,6 @@ function toldOfOrder(changes: StepChanges): Told[] {
 export function findingCall(told: FindingCall): FindingCall {
   const { kind, of, previous, call, made, chances, worth = chances, times } = told
   return { kind, of, previous, call, made, chances, worth, ...(times && { times }) }
-}
-
-function toldFirst({ calls, repeats }: ServiceChanges, told: ServiceChanges): FindingCall[] {
-  const ofRepeats = repeats.map((one) => findingCall({ ...one, kind: 'repeats', previous: null }))
-  const ofCalls = calls.map(findingCall)
-  return told.calls.length > 0 ? [...ofCalls, ...ofRepeats] : [...ofRepeats, ...ofCalls]
 }
 
 function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all: ServiceChanges) {
@@ -211,20 +208,13 @@ function suspects(
   return [...new Set(names.filter((name) => name !== undefined))]
 }
 
-function headline({ calls: [call], repeats: [repeat] }: ServiceChanges, alike: readonly Alike[]) {
-  const isAfterSame = alike.every((one) => isSameCall(previousOf(one), previousOf(alike[0])))
-  const previous = isAfterSame ? previousOf(alike[0]) : null
-  return { call: call?.call ?? repeat?.call ?? null, previous }
-}
-
-function previousOf(one: Alike | undefined): Operation | null {
+function previousOf(one: ToldCall | RepeatChange | undefined): Operation | null {
   return one && 'previous' in one ? one.previous : null
 }
 
 function callKey(change: CallChange | RepeatChange): string {
-  const { of, call } = change
   const kind = 'kind' in change ? [change.kind, change.previous] : ['repeats']
-  return JSON.stringify([of, kind, call])
+  return JSON.stringify([change.of, kind, change.call])
 }
 
 /** Whether a request does at least once what more do now; undefined where it had no choice. */
@@ -258,8 +248,7 @@ function movesBetween(
 ): MovedRequests[] {
   const known = moves.filter((move) => from.includes(move.from) && to.includes(move.to))
   if (known.length > 0) return known.sort((a, b) => b.requests - a.requests)
-  const [source] = from
-  const [target] = to
+  const [[source], [target]] = [from, to]
   if (source === undefined || target === undefined) return []
   return [{ from: source, to: target, requests }]
 }
@@ -334,9 +323,10 @@ function apartInRequests(
   for (const one of [...calls, ...repeats]) {
     const isOf = (shape: number) => callers[shape]?.some(({ kind }) => isSame(kind.of, one.of))
     const shapes = [...callers.keys()].filter(isOf)
+    const isLike = (other: ToldCall | RepeatChange) =>
+      'kind' in one && 'kind' in other ? isDoneToo(one)(other) : isSameCall(one.call, other.call)
     const isWith = (group: (typeof groups)[number]) =>
-      shapes.some((shape) => group.shapes.has(shape)) ||
-      group.members.some((other) => isAlike(one, other))
+      shapes.some((shape) => group.shapes.has(shape)) || group.members.some(isLike)
     const own = groups.filter(isWith)
     groups = [
       ...groups.filter((group) => !own.includes(group)),
@@ -351,11 +341,6 @@ function apartInRequests(
     calls: calls.filter((one) => members.includes(one)),
     repeats: repeats.filter((one) => members.includes(one)),
   }))
-}
-
-function isAlike(a: ToldCall | RepeatChange, b: ToldCall | RepeatChange): boolean {
-  if ('kind' in a && 'kind' in b) return isDoneToo(a)(b)
-  return isSameCall(a.call, b.call)
 }
 
 function isOfSame(a: CallChange, b: RepeatChange): boolean {
@@ -525,9 +510,6 @@ function concerns({ previous, call }: CallChange, one: Operation | null): boolea
   return isSameCall(previous, one) || isSameCall(call, one)
 }
 
-export function changedCalls({
-  difference,
-  chances,
-}: Pick<CallChange, 'difference' | 'chances'>): number {
-  return Math.abs(difference) * chances[AFTER]
+export function changedCalls(of: Pick<CallChange, 'difference' | 'chances'>): number {
+  return Math.abs(of.difference) * of.chances[AFTER]
 }

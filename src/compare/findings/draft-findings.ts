@@ -75,7 +75,9 @@ function draftsOfSteps({
     ...errorFindings(steps, edges),
     ...stepFindings(steps, edges),
     ...callFindings(steps, { evidence, edges, segments: found }).filter(
-      (draft) => edges.categories.flows.quantity === TIME || isCostly(draft),
+      // Of other amounts, only calls count that surely change how much requests take.
+      ({ eachInterval: [low, high] }) =>
+        edges.categories.flows.quantity === TIME || low > 0 || high < 0,
     ),
   ]
   const { serviceLogs = [] } = steps.flows
@@ -97,11 +99,6 @@ function draftsOfSteps({
   const whole = draftsInTime(wholeRequests(found, edges.categories), of)
   const left = unattributedFindings(steps, { drafts, edges, whole, prices })
   return withSharedConditions(withSameFactor([...drafts, ...left], of), sources)
-}
-
-/** Whether a change of calls surely changes how much requests take. */
-function isCostly({ eachInterval: [low, high] }: Draft): boolean {
-  return low > 0 || high < 0
 }
 
 function draftsOfEdges({ evidence, edges }: FindingSources): Draft[] {

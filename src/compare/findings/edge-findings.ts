@@ -5,8 +5,6 @@ import { type Draft, type EdgeScope, type EdgesEvidence, NO_EVIDENCE } from './f
 import { byRequestsAfter, requestsOf, surest } from './names.ts'
 import { groupChanges } from './step-findings.ts'
 
-type Direction = Draft['direction']
-
 export function edgeFindings(changes: EdgeChanges): Draft[] {
   if (changes.changes.length === 0) return []
   const { tested, categories } = changes
@@ -26,7 +24,13 @@ export function edgeFindings(changes: EdgeChanges): Draft[] {
         kind: 'latency',
         direction,
         evidence,
-        key: evidence.edges.map(edgeKey).sort().join('\n'),
+        key: evidence.edges
+          .map(
+            ({ from, to, fromRoundBefore }) =>
+              `${from}${fromRoundBefore ? ' of the round before' : ''} → ${to}`,
+          )
+          .sort()
+          .join('\n'),
         categories: concerned,
         requests,
         concerned: requestsOf(categories, concerned),
@@ -36,22 +40,15 @@ export function edgeFindings(changes: EdgeChanges): Draft[] {
           sum((edge) => edge.interval[1] * calls(edge)),
         ],
         probabilitySlower: first.probabilitySlower,
-        services: servicesToLookAt(evidence),
+        services:
+          'service' in evidence.scope
+            ? [evidence.scope.service]
+            : [...new Set(evidence.edges.flatMap(servicesOf))],
         changedEdges: evidence.edges,
         ...surest(evidence.edges),
       }
     }),
   )
-}
-
-function edgeKey({ from, to, fromRoundBefore }: EdgeChange): string {
-  return `${from}${fromRoundBefore ? ' of the round before' : ''} → ${to}`
-}
-
-function servicesToLookAt({ scope, edges }: EdgesEvidence): string[] {
-  return scope.of === 'edge' || scope.of === 'step'
-    ? [...new Set(edges.flatMap(servicesOf))]
-    : [scope.service]
 }
 
 export function servicesOf(edge: PooledEdge): string[] {
@@ -60,10 +57,15 @@ export function servicesOf(edge: PooledEdge): string[] {
 }
 
 /** Groups tested edges that changed in one direction by their common properties; see `groupChanges`. */
-function groupEdgeChanges(edges: readonly EdgeChange[], direction: Direction): EdgesEvidence[] {
+function groupEdgeChanges(
+  edges: readonly EdgeChange[],
+  direction: Draft['direction'],
+): EdgesEvidence[] {
   return groupChanges(edges, {
     isWanted: ({ changed, shiftUs }) => changed && shiftUs > 0 === (direction === 'slower'),
-    scopesOf,
+    // Where hosts are left out of labels, trace points have no place.
+    scopesOf: (edge) =>
+      allScopesOf(edge).filter((scope) => !('service' in scope) || scope.service !== ''),
     isWithin,
     callOf,
     isCompared: ({ q }) => !Number.isNaN(q),
@@ -73,11 +75,6 @@ function groupEdgeChanges(edges: readonly EdgeChange[], direction: Direction): E
     scope,
     edges: members as unknown as EdgesEvidence['edges'],
   }))
-}
-
-/** Scopes that have a name: where hosts are left out of labels, trace points have no place. */
-function scopesOf(edge: EdgeChange): EdgeScope[] {
-  return allScopesOf(edge).filter((scope) => !('service' in scope) || scope.service !== '')
 }
 
 function allScopesOf(edge: EdgeChange): EdgeScope[] {

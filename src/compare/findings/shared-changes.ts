@@ -57,7 +57,6 @@ import { categoriesOf, surest } from './names.ts'
 import { requestsAfter } from './segment-findings.ts'
 
 type Values = Pick<StepSample, 'values'>
-type Strata = readonly Record<'before' | 'after', Values>[]
 type Factor = ReturnType<typeof factorOf>
 
 /**
@@ -123,7 +122,11 @@ function isOfTimes({ kind, steps, segment, covers }: Draft): boolean {
 /**
  * Returns the factor by which times grew: its log, and the standard error of the log, which is larger if levels drift.
  */
-function factorOf(name: string, strata: Strata, designEffect = 1) {
+function factorOf(
+  name: string,
+  strata: readonly Record<'before' | 'after', Values>[],
+  designEffect = 1,
+) {
   const logs = ({ values }: Values) => values.map(logOf)
   const pairs = strata.map((one) => ({ before: logs(one.before), after: logs(one.after) }))
   const { shift, low, high } = stratifiedShift(pairs, { sorted: true })

@@ -312,12 +312,12 @@ function thereOf(
 
 /** Returns the times that requests before and after spend in some strata. */
 function timesIn(strata: readonly StepStratum[]): [before: OwnTime[], after: OwnTime[]] {
-  const timesOf = (samples: readonly StepSample[]) => samples.flatMap(timesOfSample)
-  return [timesOf(strata.map(({ before }) => before)), timesOf(strata.map(({ after }) => after))]
-}
-
-function timesOfSample({ recorded: { requests, criticalUs } }: StepSample): OwnTime[] {
-  return Array.from(requests, (request, i) => ({ request, us: criticalUs[i]! }))
+  const timesOf = ({ recorded: { requests, criticalUs } }: StepSample): OwnTime[] =>
+    Array.from(requests, (request, i) => ({ request, us: criticalUs[i]! }))
+  return [
+    strata.flatMap(({ before }) => timesOf(before)),
+    strata.flatMap(({ after }) => timesOf(after)),
+  ]
 }
 
 /** Requests after that take longer than a share of those before, and by how much beyond their median. */
@@ -396,13 +396,11 @@ const RATES = [0.1, 0.2, 0.4, 0.8]
 /** Excess of a request over a limit. */
 type OverUsual = (request: number) => number
 
-interface Limits {
-  readonly overLimit: OverUsual
-  readonly overLower: OverUsual
-}
-
 /** Returns the stretch of the last series; `null` if chance or the stretches before explain it. */
-function stretchOf(series: readonly Uint32Array[], { overLimit, overLower }: Limits) {
+function stretchOf(
+  series: readonly Uint32Array[],
+  { overLimit, overLower }: Record<'overLimit' | 'overLower', OverUsual>,
+) {
   const [runs, after] = [series.slice(0, -1), series.at(-1)!]
   const { from, to, p } = densest(after, overLimit)
   const usual = Math.min(...runs.map((run) => densest(run, overLower).p))

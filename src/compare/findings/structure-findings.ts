@@ -304,18 +304,15 @@ function nameOf({ change, label }: StructureChange): string {
  * in another order, returns the edges that only one has.
  */
 function structureDifference(categories: Categories, { from, to }: MovedRequests) {
-  if (from === to) return [rootChange(categories, to)]
+  if (from === to) {
+    const [label, node] = [categories.requestKind(to), categories.shownNode(to, 0)]
+    return [{ change: 'added', label, node, after: null, answered: null } as const]
+  }
   const [was, is] = [recordedForm(categories, from), recordedForm(categories, to)]
   const { added, removed } = labelDifference(was, is)
   if (added.length === 0 && removed.length === 0) return orderOf(was, is)
   const names = (labels: typeof added) => new Set(labels.map(({ label }) => label))
   return [...entries(is, names(added), 'added'), ...entries(was, names(removed), 'removed')]
-}
-
-function rootChange(categories: Categories, category: number): StructureChange {
-  const node = categories.shownNode(category, 0)
-  const label = categories.requestKind(category)
-  return { change: 'added', label, node, after: null, answered: null }
 }
 
 function entries(

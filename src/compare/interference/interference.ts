@@ -166,11 +166,7 @@ export type Times = ReadonlyMap<number, ReadonlyMap<number, Timed>>
 
 export function timesOf(
   strata: readonly StepStratum[],
-  {
-    step,
-    chosen,
-    kinds,
-  }: { readonly step: ToldStep; readonly chosen: Uint8Array; readonly kinds: Dictionary },
+  { step, chosen, kinds }: { step: ToldStep; chosen: Uint8Array; kinds: Dictionary },
 ): Times {
   const timed = new Map<number, Map<number, Timed>>()
   for (const { operation, callingOperation, before, after } of strata) {
@@ -241,11 +237,7 @@ export interface Group {
 /** Divides all requests by operation, by names in attributes of roots and of a service, and by both. */
 export function groupsOf(
   flows: FlowSet,
-  {
-    columns,
-    chosen,
-    service,
-  }: { readonly columns: RequestColumns; readonly chosen: Uint8Array; readonly service: string },
+  { columns, chosen, service }: { columns: RequestColumns; chosen: Uint8Array; service: string },
 ) {
   const { shapes, shapeOf, labels, period, size } = flows
   const requests = Array.from(rowsWhere(size, (request) => chosen[request]! > 0))

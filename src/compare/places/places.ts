@@ -9,7 +9,6 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { logOf } from '../../stats/moderated-shifts.ts'
 import { DividingColumns } from '../segments/dividing-columns.ts'
-import type { Measured } from '../segments/measured.ts'
 import { searchStepSpans } from '../segments/measured-spans.ts'
 import { type CodedRows, FIRST_VALUE, type RequestColumns } from '../segments/request-columns.ts'
 import type { Coded } from '../segments/segment-words.ts'
@@ -109,19 +108,13 @@ interface Sources {
   readonly columns: RequestColumns
 }
 
-/** Single calls of a step of one operation, with the attributes of their own spans. */
-interface Calls {
-  readonly measured: Measured
-  readonly coded: readonly Coded[]
-}
-
 /**
  * Returns the calls of a step (by its key) to a service that requests ask several times; none if these calls do not
  * record their place.
  */
 const callsOneByOne = remembered(({ steps, columns }: Sources) => {
   const dividing = new DividingColumns(steps, columns)
-  return memoized((key: string): readonly Calls[] => {
+  return memoized((key: string) => {
     const change = steps.steps.find((one) => stepKey(one) === key)
     if (change === undefined || !dividing.isRepeated(change.service)) return []
     const of = { flows: steps.flows, steps: [change], errors: [] }

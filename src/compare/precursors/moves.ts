@@ -286,12 +286,6 @@ interface Side {
   readonly pieces: Pieces
 }
 
-interface SideWay {
-  readonly from: Side
-  readonly to: Side
-  readonly cost: number
-}
-
 /**
  * Returns the ways to and from categories that surely changed; moves between the others may be chance.
  *
@@ -302,7 +296,7 @@ function waysBetween(
   givers: readonly Side[],
   takers: readonly Side[],
   distances: Pick<ReturnType<typeof structureDistances>, 'from'>,
-): SideWay[] {
+) {
   const waysOf = (one: Side, all: readonly Side[], most: number) => {
     const costs = distances.from(
       one.category,

@@ -14,18 +14,16 @@ export interface Way {
   readonly cost: number
 }
 
-interface Places {
-  readonly supply: readonly Pieces[]
-  readonly demand: readonly Pieces[]
-}
-
 /**
  * Returns how much goes on each way, so that prices and costs add up to the least: nothing goes that
  * costs more than it earns. Of ways that cost as much, those listed first are taken.
  *
  * Source: successive shortest paths, Ahuja, Magnanti and Orlin 1993, "Network Flows", §9.7.
  */
-export function transport({ supply, demand }: Places, ways: readonly Way[]): Float64Array {
+export function transport(
+  { supply, demand }: Record<'supply' | 'demand', readonly Pieces[]>,
+  ways: readonly Way[],
+): Float64Array {
   const flows = new Float64Array(ways.length)
   const [given, taken] = [supply, demand].map((places) =>
     places.map((pieces) => new Meter(pieces)),

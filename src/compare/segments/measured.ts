@@ -71,18 +71,14 @@ export function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] 
       .filter(({ changed, kind }) => changed && kind === 'work')
       .flatMap((change) => measuredErrors(steps, change) ?? []),
     ...steps.calls
-      .filter((change) => change.changed || mayBePartly(change))
+      // Some requests may make a call more, or less, often, though all together do not surely do so.
+      .filter(({ changed, kind, p }) => changed || (kind === 'calls' && p < SIDE_LEVEL))
       .flatMap((change) => measuredChoice(steps, change) ?? []),
     ...steps.logs
       .filter(({ changed, kind }) => changed && kind === 'logs')
       .flatMap((change) => measuredLog(steps, change) ?? []),
     ...times.sort((a, b) => totals.get(b)! - totals.get(a)!),
   ]
-}
-
-/** Whether some requests may make a call more, or less, often, though all together do not surely do so. */
-function mayBePartly({ changed, kind, p }: CallChange): boolean {
-  return !changed && kind === 'calls' && p < SIDE_LEVEL
 }
 
 function measuredTimes(

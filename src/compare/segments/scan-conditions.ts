@@ -365,14 +365,12 @@ function choose(all: number, some: number): number {
   return ways
 }
 
-type Three = [number, number, number]
-
 /** Ranks within strata, both periods together, less their mean; and being among the slowest 5 %. */
 function rankScores({ values, offsets, strata }: Measured): Float64Array[] {
   const ranks = new Float64Array(values.length)
   const tail = new Float64Array(values.length)
   for (let stratum = 0; stratum < strata.length; stratum++) {
-    const [from, middle, to] = [0, 1, 2].map((i) => offsets[2 * stratum + i]!) as Three
+    const [from, middle, to] = offsets.subarray(2 * stratum) as unknown as [number, number, number]
     let [first, second] = [from, middle]
     while (first < middle || second < to) {
       const isFirst = second === to || (first < middle && values[first]! < values[second]!)

@@ -100,7 +100,8 @@ function asRange(
 export function placesFirst(found: readonly Told[], same: readonly Told[]) {
   const place = found.find(({ told }) => isOfPlace(told.attribute) && told.attribute !== 'version')
   const ofService = same.filter(({ told }) => told.service === place?.told.service)
-  const closest = greatest([...found.filter(isOnePlace), ...ofService.filter(isOnePlace)], sizeOf)
+  const ofOne = [...found.filter(isOnePlace), ...ofService.filter(isOnePlace)]
+  const closest = greatest(ofOne, ({ column }) => column.values.length)
   const first = ofService.find(({ told }) => told.attribute === 'version') ?? closest
   const [conditions, equivalents] = [found, same].map((some) => some.map(({ told }) => told))
   if (place === undefined || first === undefined || found.includes(first))
@@ -111,10 +112,6 @@ export function placesFirst(found: readonly Told[], same: readonly Told[]) {
 
 function isOnePlace({ told: { attribute, op, values } }: Told): boolean {
   return isOfPlace(attribute) && attribute !== 'version' && op === 'is' && values.length === 1
-}
-
-function sizeOf({ column }: Told): number {
-  return column.values.length
 }
 
 function textsOf(conditions: readonly SegmentCondition[]): string[] {

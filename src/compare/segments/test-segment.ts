@@ -82,7 +82,9 @@ export function measureSides(measured: Measured, side: Uint8Array, by: GroupedBy
 
 function sidesOf({ measure }: Measured, groups: readonly [Group[], Group[]]): Sides {
   const [outside, inside] = groups.map((own) =>
-    measure === 'time' ? timesOf(own) : sharesOf(countsAbove(own, 0)),
+    measure === 'time'
+      ? sideOf(own.map((group) => both(group, momentsOf)))
+      : sharesOf(countsAbove(own, 0)),
   ) as [SegmentSide, SegmentSide]
   return { inside, outside }
 }
@@ -217,10 +219,6 @@ function sideOf(groups: readonly (readonly [before: Moments, after: Moments])[])
   }
 }
 
-function timesOf(groups: readonly Group[]): SegmentSide {
-  return sideOf(groups.map((group) => both(group, momentsOf)))
-}
-
 /**
  * Returns the mean and variance of ascending values, the slowest hundredth cut or not; how many they count as, and how
  * many they are worth.
@@ -314,6 +312,8 @@ function timesP(
   const shiftP = Math.max(
     ...shifts.map(({ p, direction }) => (direction === (sign > 0 ? 'slower' : 'faster') ? p : 1)),
   )
+  const tailsOf = ([before, after]: Group) =>
+    TAILS.map((begin) => pooledQuantile(before.values, after.values, begin))
   const [outLimits, ...limits] = [outside, ...aligned].map((groups) => groups.map(tailsOf))
   const tailPs = TAILS.map((_, tail) => {
     const outCounts = outside.map((group, i) => countsOf(group, outLimits![i]![tail]!))
@@ -340,10 +340,6 @@ const logsOf = remembered(({ values }: Measured) => values.map(logOf))
 function weakened(p: number, noise: number): number {
   if (noise === 1 || Number.isNaN(p)) return p
   return p === 0 ? 0 : normalP(normalQuantile(p / 2) / noise, 'two-sided')
-}
-
-function tailsOf([before, after]: Group): number[] {
-  return TAILS.map((begin) => pooledQuantile(before.values, after.values, begin))
 }
 
 /**
@@ -506,15 +502,7 @@ interface ToldSides {
 
 /** Returns the reported sides of a segment; for weighted requests, those of all recorded ones by weight. */
 export function toldSides(
-  {
-    candidate,
-    isInside,
-    test,
-  }: {
-    readonly candidate: Candidate
-    readonly isInside: Uint8Array
-    readonly test: SegmentTest
-  },
+  { candidate, isInside, test }: { candidate: Candidate; isInside: Uint8Array; test: SegmentTest },
   {
     measured,
     isOut,

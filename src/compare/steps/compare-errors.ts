@@ -48,7 +48,7 @@ export interface ErrorChange extends Place, CountsTest, Tally, Verdict {
   /** The call within an operation that nearly all fail with; `null` for none. */
   readonly inner: InnerCall | null
   /** Messages of all failing calls, by their change. */
-  readonly messages: readonly ErrorMessage[]
+  readonly messages: readonly (Pick<CountsTest, 'made'> & { readonly text: string })[]
   /** Requests that have failing calls, by their row. */
   readonly requests: readonly number[]
   /** Requests in which anything fails here, whatever failing calls say. */
@@ -75,12 +75,6 @@ interface TalliedCalls extends Tally, Pick<CountsTest, 'made' | 'chances' | 'wor
 export interface InnerCall extends TalliedCalls {
   readonly operation: string
   readonly peer: string
-}
-
-/** Message of failing calls, and their number. */
-interface ErrorMessage {
-  readonly text: string
-  readonly made: readonly [before: number, after: number]
 }
 
 /** Calls of an operation that fail along with their own calls. */

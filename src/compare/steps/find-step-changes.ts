@@ -9,7 +9,6 @@ import { callName } from '../../flows/node-labels.ts'
 import { areFromSpans, messageReceivers } from '../../flows/span-tree.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { cauchyCombination } from '../../stats/cauchy-combination.ts'
-import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { Categories } from '../categories/categories.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
 import { verdictOf } from '../mutations/find-response-time-mutations.ts'
@@ -29,7 +28,6 @@ import {
   StepChanges,
   type StepTest,
   type TestedStep,
-  type TimesTest,
 } from './step-changes.ts'
 import type { StepStratum } from './step-strata.ts'
 import { type StepTimes, stepTimes } from './step-times.ts'
@@ -116,9 +114,10 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const tails = testTails(timed, { blocks, short: shortStretches(flows) })
   const tests = shifts.map((shift, i) => {
     const isOne = i < timed.length && areOfOneRequest(timed[i]!)
-    return isOne
-      ? { ...shift, p: Number.NaN, tailP: Number.NaN }
-      : withTail(shift, tails[i] ?? Number.NaN)
+    if (isOne) return { ...shift, p: Number.NaN, tailP: Number.NaN }
+    const tailP = tails[i] ?? Number.NaN
+    const p = Number.isNaN(tailP) ? shift.p : cauchyCombination([shift.p, tailP])
+    return { ...shift, p, tailP }
   })
   let at = steps.length
   const ofSteps = steps.map((step, i) => {
@@ -305,11 +304,6 @@ const TESTS_OF_TIMES = 2
 /** Times are tested by ranks and by logs. */
 const STATISTICS = 2
 
-function withTail(shift: ModeratedShift, tailP: number): TimesTest {
-  if (Number.isNaN(tailP)) return { ...shift, tailP }
-  return { ...shift, p: cauchyCombination([shift.p, tailP]), tailP }
-}
-
 /**
  * Returns the level for the test of one operation's typical time if nothing else changed: its share of `alpha`, after
  * tails, parts of after, other statistics and all other tests.
@@ -404,9 +398,10 @@ function keyOf({ kind, of, previous, call }: CallChoice): string {
   return JSON.stringify([kind, of, previous, call])
 }
 
-type Move = ReturnType<typeof moveOf>
-
-function isBorneOut({ byStarts, byDurations }: Move, difference: number): boolean {
+function isBorneOut(
+  { byStarts, byDurations }: ReturnType<typeof moveOf>,
+  difference: number,
+): boolean {
   const sign = Math.sign(difference)
   return sign * byStarts > 0 && sign * byStarts >= sign * byDurations
 }

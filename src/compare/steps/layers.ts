@@ -19,10 +19,6 @@ interface Recording {
   readonly names: Uint32Array
 }
 
-interface Found extends Layer {
-  readonly name: number
-}
-
 /** Spans of one name between a caller and its callee. */
 interface OnWay extends Pick<Layer, 'caller'> {
   spans: number
@@ -74,7 +70,8 @@ export function withoutLayers([runs, after]: Periods): {
     const isCandidate = (span: number) => isOfOne[names[span]!]!
     for (let span = 0; span < parent.length; span++) {
       const name = names[span]!
-      if (!isOfOne[name] || periodOf(name) !== period || !isOnWay(traces, span)) continue
+      const isOnWay = traces.spans.kind[span] === CLIENT || traces.spans.kind[span] === SERVER
+      if (!isOnWay || !isOfOne[name] || periodOf(name) !== period) continue
       let [caller, callee] = [parent[span]!, only[span]!]
       while (caller >= 0 && isCandidate(caller)) caller = parent[caller]!
       while (callee >= 0 && isCandidate(callee)) callee = only[callee]!
@@ -95,7 +92,7 @@ export function withoutLayers([runs, after]: Periods): {
     }
   }
   const layers = Array.from(found).flatMap(
-    ([name, { spans, allUs, ownUs, caller, isOwn }]): Found[] => {
+    ([name, { spans, allUs, ownUs, caller, isOwn }]): (Layer & { readonly name: number })[] => {
       const period = periodOf(name)
       if (spans < NEARLY_ALL * counts[period][name]!) return []
       if (isOwn && allUs - ownUs < MOST * allUs) return []
@@ -126,10 +123,6 @@ function namesOf({ spans, services, operations }: SpanTraces, named: Dictionary)
       named.code(`${services.value(service)}\n${operations.value(operation)}`),
     )
   })
-}
-
-function isOnWay({ spans: { kind } }: SpanTraces, span: number): boolean {
-  return kind[span] === CLIENT || kind[span] === SERVER
 }
 
 /** Returns the only child of each span; negative for none or several. */

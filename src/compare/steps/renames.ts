@@ -613,7 +613,7 @@ function areApart(own: readonly Spelled[]): boolean {
   )
   const counts = [...byName.values()] as [number, number][]
   if (counts.length < 2) return false
-  if (!inBoth(counts)) return counts.every(isRare)
+  if (!inBoth(counts)) return counts.every((one) => sum(one) < MIN_TAIL)
   const common = counts.filter(
     (one) =>
       Math.min(...one) > NEGLIGIBLE * Math.max(...one) &&
@@ -622,10 +622,6 @@ function areApart(own: readonly Spelled[]): boolean {
   return [BEFORE, AFTER].some(
     (period) => sum(common, (one) => one[period]!) < MOST * sum(counts, (one) => one[period]!),
   )
-}
-
-function isRare(counts: readonly [number, number]): boolean {
-  return sum(counts) < MIN_TAIL
 }
 
 /** Returns the only name after, or before; else a template of a route; else the common part of the names. */

@@ -87,12 +87,6 @@ export interface RepeatChange extends Omit<CallRepeats, 'strata'>, ModeratedShif
   readonly changed: boolean
 }
 
-/** Changes of arrivals, with p corrected over all tests of steps and calls. */
-interface ArrivalChanges extends Arrivals {
-  readonly rateQ: number
-  readonly pausesQ: number
-}
-
 interface StepChangeColumns {
   readonly flows: FlowSet
   readonly options: EdgeOptions
@@ -109,7 +103,8 @@ interface StepChangeColumns {
   /** Changes in how many times operations repeat a call. */
   readonly repeats: readonly RepeatChange[]
   /** Changes in how requests arrive. */
-  readonly arrivals: ArrivalChanges
+  /** With p corrected over all tests of steps and calls. */
+  readonly arrivals: Arrivals & Readonly<Record<'rateQ' | 'pausesQ', number>>
   /** Services that fail though none of their calls did. */
   readonly errors: readonly ErrorChange[]
   /** Changes in logs of spans, if logs of both periods were loaded. */

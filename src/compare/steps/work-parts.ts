@@ -152,12 +152,6 @@ export function isInnerPart({ operations }: StepChange, part: WorkPart): boolean
   return operations.every(({ operation }) => operation !== part.operation)
 }
 
-/** Changes of the way to a called service and of the way back, in µs a call. */
-interface WayParts {
-  readonly thereUs: number
-  readonly backUs: number
-}
-
 type Way = Pick<Step, 'service' | 'caller'>
 type Times = readonly [there: number[], back: number[]]
 
@@ -171,7 +165,7 @@ export function wayParts(
   flows: FlowSet,
   ways: readonly Way[],
   requests: readonly number[],
-): WayParts | null {
+): Record<'thereUs' | 'backUs', number> | null {
   const { applied = [], moved = null } = flows.clocks ?? {}
   if (applied.length > 0 || moved !== null) return null
   const visits = allVisits(flows)

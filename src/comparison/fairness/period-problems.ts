@@ -471,7 +471,8 @@ function isBusyWithin({ fromUs, toUs }: Gap, arrivals: Float64Array): boolean {
 }
 
 function holeIn(arrivals: Float64Array, name: 'before' | 'after', isExcused: Excused) {
-  const gap = longestHole(arrivals, isExcused)
+  const holes = holesIn(arrivals).filter((gap) => !isExcused(gap))
+  const gap = greatest(holes, ({ fromUs, toUs }) => toUs - fromUs)
   if (gap === undefined) return []
   const gapUs = gap.toUs - gap.fromUs
   const share = gapUs / lengthUs(arrivals)
@@ -487,31 +488,22 @@ function holeIn(arrivals: Float64Array, name: 'before' | 'after', isExcused: Exc
   })
 }
 
-function longestHole(arrivals: Float64Array, isExcused: Excused): Gap | undefined {
-  const holes = holesIn(arrivals).filter((gap) => !isExcused(gap))
-  return greatest(holes, (a, b) => a.toUs - a.fromUs - (b.toUs - b.fromUs))
-}
-
-/** Returns the gaps that are too long for chance and a considerable part of the period. */
+/**
+ * Returns the gaps that are too long for chance and a considerable part of the period: each of n − 1 gaps between n
+ * Poisson arrivals has at least a share with probability (1 − share)^(n − 2).
+ *
+ * Source: Pyke 1965, "Spacings", Journal of the Royal Statistical Society B 27(3):395-449, §2.1.
+ */
 function holesIn(arrivals: Float64Array): Gap[] {
-  const allUs = lengthUs(arrivals)
+  const [allUs, gaps] = [lengthUs(arrivals), arrivals.length - 1]
   const holes: Gap[] = []
   for (let i = 1; i < arrivals.length; i++) {
     const [fromUs, toUs] = [arrivals[i - 1] as number, arrivals[i] as number]
     const share = (toUs - fromUs) / allUs
-    if (!(share > SMALL)) continue
-    if (gapProbability(share, arrivals.length) < DRIFT_LEVEL) holes.push({ fromUs, toUs })
+    const isUnlikely = gaps * (1 - share) ** (gaps - 1) < DRIFT_LEVEL
+    if (share > SMALL && isUnlikely) holes.push({ fromUs, toUs })
   }
   return holes
-}
-
-/**
- * Bounds the probability that `count` Poisson arrivals leave a gap of this share: (1 −
- * share)^(count − 2) for each. Source: Pyke 1965, "Spacings", Journal of the Royal Statistical
- * Society B 27(3):395-449, §2.1.
- */
-function gapProbability(share: number, count: number): number {
-  return (count - 1) * (1 - share) ** (count - 2)
 }
 
 const MIN_STEADY = MIN_SEEN * STRETCHES

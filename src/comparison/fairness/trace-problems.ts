@@ -80,7 +80,8 @@ function cutAtBorder(traces: TraceSet): number {
   const toUs = (starts.at(-1) as number) - typicalUs
   const inside = rooted.filter(({ startUs }) => startUs > fromUs && startUs < toUs)
   if (inside.length < (1 - MOST) * rooted.length) return 0
-  const usual = usualSpans(inside)
+  const medianOf = (own: readonly RootedTrace[]) => median(own.map(({ spans }) => spans))
+  const usual = rollup(inside, medianOf, ({ type }) => type)
   const isSmall = ({ type, spans }: RootedTrace) => {
     const typical = usual.get(type) ?? 0
     return typical >= MIN_SEEN && spans < MOST * typical
@@ -108,11 +109,6 @@ function rootedTraces({ spans, spanOffsets, operations, size }: SpanTraces): Roo
     })
   }
   return rooted
-}
-
-function usualSpans(traces: readonly RootedTrace[]): Map<number, number> {
-  const typical = (own: readonly RootedTrace[]) => median(own.map(({ spans }) => spans))
-  return rollup(traces, typical, ({ type }) => type)
 }
 
 /**

@@ -28,9 +28,10 @@ export function callsWords(evidence: CallsEvidence, steps: StepChanges): Words {
   const { changes, alike, previous } = evidence
   const service = printable(changes.service)
   const isElsewhere = previous !== null && previous.service !== changes.service
+  const operations = new Set(alike.map(({ of }) => of.operation))
   return {
     where: service,
-    what: whatCalls(evidence, steps) + doneToo(alike),
+    what: whatCalls(evidence, steps) + alsoDone(operations.size - 1),
     look: `${service}${isElsewhere ? `, and the answer of ${calledName(previous, '')}` : ''}`,
     notes: [],
   }
@@ -38,15 +39,11 @@ export function callsWords(evidence: CallsEvidence, steps: StepChanges): Words {
 
 /** Such as `GetAds returns without calling anything in 31 of 160 calls (0 of 182 before)`. */
 function whatCalls({ changes, previous }: CallsEvidence, { flows, sites }: StepChanges): string {
-  const {
-    service,
-    calls,
-    repeats: [repeat],
-  } = changes
+  const { service, calls, repeats } = changes
   const isTime = flows.quantity === TIME
   const change = calls[0] && asOnlyCall(calls[0], sites)
   if (change === undefined) {
-    const { of, call, beforeTimes, afterTimes } = repeat as RepeatChange
+    const { of, call, beforeTimes, afterTimes } = repeats[0] as RepeatChange
     const times = `${rounded(afterTimes)} times instead of ${rounded(beforeTimes)}`
     return `${operationAt(service, of.operation)} calls ${calledName(call, service)} ${times}`
   }
@@ -113,11 +110,6 @@ function asOnlyCall(change: ToldCall, sites: StepChanges['sites']): ToldCall {
 
 function rounded(times: number): string {
   return Number(times.toPrecision(2)).toString()
-}
-
-/** Says how many other operations do the same. */
-function doneToo(alike: readonly Pick<RepeatChange, 'of'>[]): string {
-  return alsoDone(new Set(alike.map(({ of }) => of.operation)).size - 1)
 }
 
 /**

@@ -48,7 +48,7 @@ import { fingerprint } from '../../core/fingerprint.ts'
 import { count, defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
 import { changeWords, type Quantity } from '../../core/quantity.ts'
 import { formatDuration, grouped, listed, MAX_NAMED, percent, printable } from '../../core/words.ts'
-import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { operationName } from '../../flows/node-labels.ts'
 import { otherMix } from '../fairness/request-types.ts'
 import {
@@ -169,6 +169,8 @@ export function groupFindings(
       .slice(0, MAX_NAMED)
       .map(({ cause }) => [cause, findInterference(sources, cause)]),
   )
+  // Services come before callees that record no spans.
+  const callees = calleesWithoutSpans(flows)
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const { inTime = onsets.get(draft)! } = draft
     const { began, bursts } = inTime
@@ -193,7 +195,7 @@ export function groupFindings(
     const clauses = segmentClause({ ...draft, what }) + interferenceClause(interference)
     return {
       ...toldOf(draft),
-      services: recordedFirst(flows, draft.services),
+      services: draft.services.toSorted((a, b) => +callees.has(a) - +callees.has(b)),
       id,
       rank,
       where,
@@ -239,12 +241,6 @@ export function groupFindings(
     ...slow,
     flows,
   })
-}
-
-/** Puts services before callees that record no spans. */
-function recordedFirst(flows: FlowSet, services: readonly string[]): string[] {
-  const callees = calleesWithoutSpans(flows)
-  return services.toSorted((a, b) => +callees.has(a) - +callees.has(b))
 }
 
 function toldOf(draft: Draft): Pick<Draft, (typeof TOLD)[number]> {
@@ -320,7 +316,7 @@ function ownWords(
     case 'pauses':
       return pausesWords(evidence, direction)
     case 'edges':
-      return edgesWords(evidence, direction)
+      return { ...whatChanged(evidence, direction), look: whereToLook(evidence), notes: [] }
     case 'moves':
       return movesWords(categories, evidence, direction)
     case 'requests':
@@ -365,11 +361,6 @@ function pausesWords({ change }: PausesEvidence, direction: string): Words {
       `(before: ${grouped(pauses[BEFORE])} among ${grouped(requests[BEFORE])})`,
     notes: ['not part of response times'],
   }
-}
-
-/** Says which edges take longer, and where to look. */
-function edgesWords(evidence: EdgesEvidence, direction: string): Words {
-  return { ...whatChanged(evidence, direction), look: whereToLook(evidence), notes: [] }
 }
 
 function whereToLook({ scope, edges }: EdgesEvidence): string {

@@ -130,7 +130,7 @@ export class Findings extends columnarStage<FindingColumns>() {
   /** Share of the change that neither findings nor the mix explain; 0 where too small to mention. */
   get unexplainedShare(): number {
     const isTold = this.findings.length > 0 ? this.attributedUs !== 0 : this.unexplained !== null
-    const left = leftShare(this)
+    const left = 1 - this.attributedUs / this.observedChangeUs - mixShare(this)
     return isTold && left > 1 - LARGE ? left : 0
   }
 
@@ -394,13 +394,6 @@ function accountedText(all: Findings): string | null {
       us === 0 ? [] : `${name} ${amount(us, told(verbOf(us), true))}`,
     ),
   ].join(', ')}.`
-}
-
-/**
- * Returns the share of the change that neither findings nor the mix account for; below 0 where these are more than all.
- */
-function leftShare(all: Findings): number {
-  return 1 - all.attributedUs / all.observedChangeUs - mixShare(all)
 }
 
 /** Returns the share of the change from another mix of requests, if worth reporting; below 0 if it hides some. */

@@ -136,11 +136,7 @@ function oftener(step: StepChange, parts: readonly WorkPart[]): string {
  */
 function partNotes(
   { scope, steps: [step] }: StepsEvidence,
-  {
-    parts,
-    eachUs,
-    quantity,
-  }: { readonly parts: readonly WorkPart[]; readonly eachUs: number; readonly quantity: Quantity },
+  { parts, eachUs, quantity }: { parts: readonly WorkPart[]; eachUs: number; quantity: Quantity },
 ): string[] {
   if (scope.of !== 'step' || step.kind !== 'work' || step.minority !== null) return []
   const sumUs = parts.reduce((sum, { meanUs }) => sum + meanUs, 0)
