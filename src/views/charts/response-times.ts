@@ -1,4 +1,4 @@
-import { extent, greatest, least, range } from 'd3-array'
+import { extent, least, range, sort } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { type EdgeSamples, type Latencies, pairOf } from '../../compare/categories/class-times.ts'
 import type { FindingStep } from '../../compare/findings/finding.ts'
@@ -153,10 +153,12 @@ export const stepTimesChart = defineChart(
 )
 
 function tellingEdge(edges: readonly EdgeComparison[]): EdgeComparison | undefined {
-  const shiftUs = ({ beforeMeanUs, afterMeanUs }: EdgeComparison) =>
-    Math.abs(afterMeanUs - beforeMeanUs) || 0
-  const changed = ({ test }: EdgeComparison) => Number(test.rejected === true)
-  return greatest(edges, (a, b) => changed(a) - changed(b) || shiftUs(a) - shiftUs(b))
+  const [edge] = sort(
+    edges,
+    ({ test }) => Number(test.rejected !== true),
+    ({ beforeMeanUs, afterMeanUs }) => -Math.abs(afterMeanUs - beforeMeanUs) || 0,
+  )
+  return edge
 }
 
 /** Times of an edge class in every request, as often as each has it. */
@@ -205,7 +207,8 @@ function gapChart(responseTime: ResponseTimeMutations | null, of: Distributions)
   const { times, quantity } = of
   const before = ecdf(times.before, times.beforeWeights)
   const after = ecdf(times.after, times.afterWeights)
-  const x = timeAxis(before, after, of)
+  const [lowUs = 0, highUs = 1000] = extent([...before.x, ...after.x])
+  const x = durationAxis({ lowUs, highUs, title: of.amounts, of: quantity }, WIDE)
   const gap = responseTime !== null && of.test !== null && gapOf(of, of.test, [before, after])
   return framedChart(
     {
@@ -238,11 +241,14 @@ function gapChart(responseTime: ResponseTimeMutations | null, of: Distributions)
   )
 }
 
-function gapOf(of: Distributions, test: FamilyTest, curves: readonly [Ecdf, Ecdf]): Gap {
+function gapOf(of: Distributions, test: FamilyTest, curves: readonly [Ecdf, Ecdf]) {
   const [before, after] = curves.map((curve) => shareAt(curve, test.location)) as [number, number]
+  /** Times at which the curves are half-way between the two shares. */
   const crossings = curves.map((curve) => quantileOf(curve, (before + after) / 2))
   return { ...of, test, before, after, crossings }
 }
+
+type Gap = ReturnType<typeof gapOf>
 
 function quantileOf({ x, y }: Ecdf, part = 0.5): number {
   return x[y.findIndex((share) => share >= part)] ?? Number.NaN
@@ -252,26 +258,6 @@ export function tellingCategory(responseTime: ResponseTimeMutations): number {
   const all = range(responseTime.categories.size)
   const testable = all.filter((category) => responseTime.test(category).testable)
   return least(testable, (category) => responseTime.test(category).p) ?? 0
-}
-
-interface Gap extends Pick<Distributions, 'ended' | 'counted'> {
-  readonly test: FamilyTest
-  readonly before: number
-  readonly after: number
-  /** Times at which the curves are half-way between the two shares. */
-  readonly crossings: readonly number[]
-}
-
-function timeAxis(
-  before: Ecdf,
-  after: Ecdf,
-  { amounts: title, quantity: of }: { readonly amounts: string; readonly quantity: Quantity },
-): Axis {
-  const ends = [before, after].flatMap(({ x }) =>
-    x.length === 0 ? [] : ([x[0], x.at(-1)] as number[]),
-  )
-  const [lowUs = 0, highUs = 1000] = extent(ends)
-  return durationAxis({ lowUs, highUs, title, of }, WIDE)
 }
 
 function finding({ test, before, after, ended, counted }: Gap, of: Quantity): string {

@@ -22,6 +22,7 @@ import { AFFECTED, accountFor, type RibbonPart, ribbonOf } from '../../charts/ri
 import { segmentSides } from '../../charts/segments.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
 import {
+  barColumn,
   CellBar,
   type DataColumn,
   DataTable,
@@ -58,10 +59,7 @@ export function TraceLink({ id, linkOf }: { readonly id: string; readonly linkOf
   )
 }
 
-interface ExemplarsProps {
-  readonly exemplars: Readonly<Record<'before' | 'after', readonly string[]>>
-  readonly linkOf: TraceLinks
-}
+type ExemplarsProps = Pick<Finding, 'exemplars'> & { readonly linkOf: TraceLinks }
 
 /** Lists the traces to look at of both periods. */
 export function Exemplars({ exemplars, linkOf }: ExemplarsProps) {
@@ -85,20 +83,6 @@ export function Exemplars({ exemplars, linkOf }: ExemplarsProps) {
 
 // Runs once a span of a request: the loops index with `!`.
 
-/** Times of requests: their mean, median, and 99th percentile. */
-interface Times {
-  readonly meanUs: number
-  readonly p50Us: number
-  readonly p99Us: number
-}
-
-/** Times of requests before, after, and after with one part as it was before. */
-interface Undone {
-  readonly before: Times
-  readonly after: Times
-  readonly without: Times
-}
-
 const replayOf = remembered((flows: FlowSet) => new Replay(flows))
 
 /**
@@ -106,7 +90,7 @@ const replayOf = remembered((flows: FlowSet) => new Replay(flows))
  * then wait for parallel calls instead. Returns `null` if there is nothing to undo: for trace points, and for steps
  * that no request after has.
  */
-export function undo(comparison: Comparison, steps: readonly AccountStep[]): Undone | null {
+export function undo(comparison: Comparison, steps: readonly AccountStep[]) {
   const flows = recordedFlows(comparison.flows)
   const factors = new Map(
     steps.flatMap((step) =>
@@ -161,13 +145,14 @@ function keyOf({ kind, service, caller, operation }: Role | AccountStep): string
 }
 
 function requestsOf(flows: FlowSet, period: Period): number[] {
-  return Array.from({ length: flows.size }, (_, request) => request).filter(
+  return range(flows.size).filter(
     (request) =>
       flows.period[request] === period && !flows.isPart(request) && hasTimes(flows, request),
   )
 }
 
-function timesOf(flows: FlowSet, period: Period, timeUs: Float64Array): Times {
+/** Returns the mean, median and 99th percentile of the times of requests. */
+function timesOf(flows: FlowSet, period: Period, timeUs: Float64Array) {
   const rows = requestsOf(flows, period)
     .filter((request) => !Number.isNaN(timeUs[request]))
     .sort((a, b) => timeUs[a]! - timeUs[b]!)
@@ -227,21 +212,13 @@ function RibbonPane({ account, isClear, whose = 'A mean request', carried, linkO
 
 type PartProps = Omit<RibbonProps, 'isClear' | 'whose'> & { readonly part: RibbonPart }
 
-interface Row {
-  readonly name: string
-  readonly times: Times
-}
-
 const UNDONE_BAR = 220
 
 function PartDetails({ part, account: { quantity }, carried, linkOf }: PartProps) {
   const [isUndone, setUndone] = useState(false)
   const requests = useMemo(() => carried?.() ?? null, [carried])
   const undone = useMemo(() => requests && undo(requests, part.steps), [requests, part])
-  const typical = useMemo(
-    () => (requests === null ? [] : typicalOf(requests, part.steps)),
-    [requests, part],
-  )
+  const typical = useMemo(() => requests && typicalOf(requests, part.steps), [requests, part])
   const amount = (us: number) => formatAmount(us, quantity)
   const { name, beforeUs, afterUs } = part
   return (
@@ -249,7 +226,7 @@ function PartDetails({ part, account: { quantity }, carried, linkOf }: PartProps
       <p>
         <b>{tooltipText(name)}</b>
         {`: ${amount(beforeUs)} of a mean request before, ${amount(afterUs)} after (${signedAmount(afterUs - beforeUs, quantity)}).`}
-        {typical.map((id, period) =>
+        {typical?.map((id, period) =>
           id === null ? null : (
             <span key={period}>
               {` Typical ${period === 0 ? 'before' : 'after'}: `}
@@ -263,7 +240,7 @@ function PartDetails({ part, account: { quantity }, carried, linkOf }: PartProps
           <Button aria-pressed={isUndone} onClick={() => setUndone(!isUndone)}>
             Undo this
           </Button>
-          <DataTable<Row>
+          <DataTable<{ readonly name: string; readonly times: ReturnType<typeof timesOf> }>
             label="With and without this part"
             rows={[
               { name: 'before', times: undone.before },
@@ -271,7 +248,7 @@ function PartDetails({ part, account: { quantity }, carried, linkOf }: PartProps
               { name: 'after, undone', times: isUndone ? undone.without : undone.after },
             ].slice(0, isUndone ? 3 : 2)}
             columns={[
-              { ...textColumn<Row>('', (row) => row.name), isHead: true },
+              textColumn('', (row) => row.name, { isHead: true }),
               textColumn('mean', ({ name: of, times }) => (
                 <span class="fd-undo">
                   <CellBar
@@ -327,6 +304,9 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
   return comparison.findings.findings.map((finding, place) => {
     const { rank, title, text, look, segment, shareOfChange, requests, contributionUs } = finding
     const clause = segmentClause(finding)
+    const {
+      categories: [category = null],
+    } = finding
     const isDrawn = place < MAX_DRAWN
     const drawn = isDrawn && chartOf !== null ? chartOf(comparison, finding) : null
     return {
@@ -344,10 +324,10 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
               intervalText(finding.eachInterval, quantity),
             ],
       requests,
-      category: finding.categories[0] ?? null,
+      category,
       overTime: meansOverTime(comparison, finding),
       /** Account of the time of a mean affected request. */
-      account: isDrawn && finding.categories.length > 0 ? pathOf(comparison, finding) : null,
+      account: isDrawn && category !== null ? accountFor(comparison, null, finding.id).parts : null,
       distribution: drawn === null || drawn.of === 'path' ? null : drawn.chart.spec,
       exemplars: finding.exemplars,
       segment: segment && {
@@ -357,10 +337,6 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
       },
     }
   })
-}
-
-function pathOf(comparison: Comparison, { id }: Finding) {
-  return accountFor(comparison, null, id).parts
 }
 
 /** Returns the mean times of the affected kinds of request in equal parts of each period; `null` for none. */
@@ -382,45 +358,30 @@ function meansOverTime({ categories, flows }: Comparison, { categories: own, mov
   })
 }
 
-const BAR = 50
 const SPARK = { width: 96, height: 20 }
 
 function columnsOf(findings: readonly ShownFinding[]): readonly DataColumn<ShownFinding>[] {
   const hasSegments = findings.some(({ segment }) => segment)
   return [
-    {
-      ...textColumn<ShownFinding>('finding', ({ what }) => tooltipText(what)),
-    },
+    textColumn('finding', ({ what }) => tooltipText(what)),
     ...(hasSegments
-      ? [textColumn<ShownFinding>('in which requests', ({ where }) => tooltipText(where))]
+      ? [textColumn('in which requests', ({ where }: ShownFinding) => tooltipText(where))]
       : []),
-    {
-      title: 'of the change',
-      isNumber: true,
-      still: ({ share }) => (share === null ? '' : percent(share)),
-      cell: ({ share }) =>
-        share === null ? (
-          ''
-        ) : (
-          <span class="fd-with-bar">
-            <CellBar share={Math.min(1, share)} width={BAR} color="var(--fd-change)" />
-            {percent(share)}
-          </span>
-        ),
-    },
-    {
-      ...textColumn<ShownFinding>('each affected request', ({ each }) =>
-        each.map((part) => <div class="fd-name">{part}</div>),
-      ),
-      still: ({ each }) => each.join(''),
-    },
+    barColumn(
+      'of the change',
+      ({ share }) => (share === null ? '' : percent(share)),
+      ({ share }) => share ?? 0,
+    ),
+    textColumn(
+      'each affected request',
+      ({ each }) => each.map((part) => <div class="fd-name">{part}</div>),
+      { still: ({ each }) => each.join('') },
+    ),
     numberColumn('affected', ({ requests }) => grouped(requests)),
-    {
-      title: 'over time',
+    textColumn('over time', ({ overTime }) => <Spark overTime={overTime} />, {
       hint: 'Mean time of these kinds of request, before and after',
       still: null,
-      cell: ({ overTime }) => <Spark overTime={overTime} />,
-    },
+    }),
   ]
 }
 

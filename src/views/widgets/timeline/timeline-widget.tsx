@@ -32,7 +32,7 @@ import {
   useWidth,
 } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
-import { Figure, type Ink, Text, useInk, useIsStill } from '../../drawing/figure.tsx'
+import { Figure, Text, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { Legend, marked, swatch } from '../../drawing/legend.tsx'
 import { ZOOM_STYLE } from '../../drawing/time-range.tsx'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
@@ -159,15 +159,13 @@ export function timeBins(
 
 type TimeBins = ReturnType<typeof timeBins>
 
-interface DrawingProps {
-  readonly model: TimelineModel
-  readonly requests: TimelineModel['requests']
+type DrawingProps = Pick<TimelineProps, 'model' | 'requests'> & {
   readonly layout: TimelineLayout
-  readonly cell: number
-  readonly ink: Ink
 }
 
-function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingProps) {
+function TimelineDrawing({ model, requests, layout }: DrawingProps) {
+  const ink = useInk()
+  const cell = useIsStill() ? STILL_CELL : CELL
   const { x, y, panels, placed, labels } = layout
   const bins = requests.map((shown) => timeBins(shown, model))
   const most = max(bins.flat(), ({ length }) => length) ?? 1
@@ -177,7 +175,7 @@ function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingProps) {
     const dots = { left, width, top: top + SIZE.bars + SIZE.gap, height: layout.dots }
     const color = period === 0 ? ink.before : ink.after
     const paths = densityPaths(shown, layout, { ...dots, cell })
-    const medians = medianPath(own, { x, y, dots })
+    const medians = medianPath(own, dots, { x, y })
     const arrivals = max(own, ({ length }) => length) ?? 0
     const words =
       `${counted(shown.length, 'request')}; ` +
@@ -196,7 +194,7 @@ function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingProps) {
         <BottomAxis box={dots} {...axis} />
         <LeftAxis scale={y} box={dots} />
         <path
-          d={barsPath(own, { x, most, box: { left, top, width, height: SIZE.bars } })}
+          d={barsPath(own, { left, top, width, height: SIZE.bars }, { x, most })}
           fill={color}
         />
         <path d={`M${left} ${top + SIZE.bars}h${width}`} stroke={ink.line} />
@@ -207,7 +205,7 @@ function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingProps) {
         </g>
         <path d={medians} fill="none" stroke={ink.back} stroke-width="4" opacity="0.8" />
         <path d={medians} fill="none" stroke={ink.text} stroke-width="1.5" />
-        <Marks marks={placed[period] ?? []} {...{ top: top - labels, dots, x, ink }} />
+        <Marks marks={placed[period] ?? []} {...{ top: top - labels, dots, x }} />
       </g>
     )
   }
@@ -219,11 +217,11 @@ interface MarksProps {
   readonly top: number
   readonly dots: PlotBox
   readonly x: AxisScale
-  readonly ink: Ink
 }
 
 /** Draws marks, each with its words above the bars, where they hide no request. */
-function Marks({ marks, top, dots, x, ink }: MarksProps) {
+function Marks({ marks, top, dots, x }: MarksProps) {
+  const ink = useInk()
   const at = across(x, dots)
   const height = dots.top + dots.height - top
   return marks.map(({ kind, label, said, atUs, lowUs, highUs, isLeft, labelY }) => {
@@ -257,13 +255,11 @@ function across(x: AxisScale, { left, width }: PlotBox) {
   return (timeUs = 0) => pixel(left + x.share(timeUs) * width)
 }
 
-interface BarsPlace {
-  readonly x: AxisScale
-  readonly box: PlotBox
-  readonly most: number
-}
-
-function barsPath(bins: TimeBins, { x, box, most }: BarsPlace): string {
+function barsPath(
+  bins: TimeBins,
+  box: PlotBox,
+  { x, most }: { x: AxisScale; most: number },
+): string {
   const at = across(x, box)
   const bars = bins.map(({ x0, x1, length }) => {
     if (length === 0) return ''
@@ -279,7 +275,8 @@ const MIN_REQUESTS = 5
 /** Draws a step for each part of the time; parts of few requests leave a gap. */
 function medianPath(
   bins: TimeBins,
-  { dots, x, y }: Pick<TimelineLayout, 'x' | 'y'> & { readonly dots: PlotBox },
+  dots: PlotBox,
+  { x, y }: Pick<TimelineLayout, 'x' | 'y'>,
 ): string {
   const at = across(x, dots)
   const steps = bins.map((requests, i) => {
@@ -296,10 +293,10 @@ interface RangeShadeProps {
   readonly range: RangeUs | null
   readonly box: PlotBox
   readonly x: AxisScale
-  readonly ink: Ink
 }
 
-function RangeShade({ range, box, x, ink }: RangeShadeProps) {
+function RangeShade({ range, box, x }: RangeShadeProps) {
+  const ink = useInk()
   if (range === null) return null
   const { left, top: y, width, height } = box
   const [from, to] = range.map((time) => left + x.share(time) * width) as [number, number]
@@ -339,10 +336,9 @@ export function Timeline({ model, requests, ranges, onRange, dots }: TimelinePro
   const isStill = useIsStill()
   const ink = useInk()
   const layout = useMemo(() => timelineLayout(model, width, dots), [model, width, dots])
-  const cell = isStill ? STILL_CELL : CELL
   // Kept while a range is dragged: only what lies on top changes.
   const drawing = useMemo(
-    () => <TimelineDrawing {...{ model, requests, layout, cell, ink }} />,
+    () => <TimelineDrawing {...{ model, requests, layout }} />,
     [model, requests, layout],
   )
   return (
@@ -381,7 +377,7 @@ export function Timeline({ model, requests, ranges, onRange, dots }: TimelinePro
           <g font-size="11">
             {drawing}
             {([0, 1] as const).map((period) => {
-              const own = { range: ranges[period], box: layout.panels[period], x: layout.x, ink }
+              const own = { range: ranges[period], box: layout.panels[period], x: layout.x }
               return isStill ? (
                 <RangeShade key={period} {...own} />
               ) : (
@@ -405,43 +401,35 @@ export function Timeline({ model, requests, ranges, onRange, dots }: TimelinePro
   )
 }
 
-type BrushProps = Parameters<typeof RangeShade>[0] &
-  Pick<TimelineLayout, 'x'> & {
-    readonly model: TimelineModel
-    readonly name: string
-    readonly onChange: (range: RangeUs | null) => void
-  }
-
-const ENDS = [0, 1] as const
+interface BrushProps extends RangeShadeProps {
+  readonly model: TimelineModel
+  readonly name: string
+  readonly onChange: (range: RangeUs | null) => void
+}
 
 /** Selects a stretch of a period: by dragging across it, and by its two ends. */
-function Brush({ model, name, onChange, range, ...shade }: BrushProps) {
-  const { box, x } = shade
+function Brush({ model, name, onChange, range, box, x }: BrushProps) {
   const area = useRef<SVGRectElement>(null)
   const [moved, setMoved] = useState<RangeUs | null | undefined>(undefined)
   const [dragged, handlers] = useDragRange(([from, to]) =>
     onChange(rangeBetween(model, x.value(from), x.value(to))),
   )
   const { left, top: y, width, height } = box
-  const shown =
-    dragged !== null
-      ? ([x.value(dragged[0]), x.value(dragged[1])] as const)
-      : moved === undefined
-        ? range
-        : moved
+  const drawn = dragged === null ? moved : ([x.value(dragged[0]), x.value(dragged[1])] as const)
+  const shown = drawn === undefined ? range : drawn
   const timeAt = (clientX: number) => {
     const place = area.current?.getBoundingClientRect()
     return x.value(place === undefined ? 0 : (clientX - place.left) / place.width)
   }
   return (
     <g>
-      <RangeShade {...shade} range={shown} />
+      <RangeShade range={shown} {...{ box, x }} />
       <rect
         ref={area}
         {...{ x: left, y, width, height, fill: 'transparent', class: 'fd-zoom' }}
         {...(handlers as object)}
       />
-      {ENDS.map((end) => (
+      {([0, 1] as const).map((end) => (
         <RangeEnd
           key={end}
           {...{ model, end, range: shown, box, x }}
@@ -608,11 +596,8 @@ function TimelineView(props: ViewProps<TimelineData & StretchData, TimelineOptio
 
 type Summary = ReturnType<typeof summarizeRange>
 
-interface FactsProps {
-  readonly summaries: readonly [Summary, Summary]
-  readonly ranges: readonly [RangeUs | null, RangeUs | null]
-  readonly spanUs: RangeUs
-}
+type FactsProps = Pick<TimelineModel, 'spanUs'> &
+  Pick<TimelineProps, 'ranges'> & { readonly summaries: readonly [Summary, Summary] }
 
 const FACTS = ['period', 'arrived', 'requests', 'rate', 'mean time', 'median time']
 
@@ -625,6 +610,7 @@ function Facts({ summaries: [before, after], ranges, spanUs }: FactsProps) {
     known(medianUs, formatDuration),
   ]
   const more = after.requests - before.requests
+  const rate = after.perSecond / before.perSecond - 1
   const rows = [
     ['before', rangeText(ranges[0], spanUs), ...facts(before)],
     ['after', rangeText(ranges[1], spanUs), ...facts(after)],
@@ -632,7 +618,9 @@ function Facts({ summaries: [before, after], ranges, spanUs }: FactsProps) {
       'after − before',
       '',
       signed(more, grouped(Math.abs(more))),
-      rateChange(before.perSecond, after.perSecond),
+      known(rate, (change) =>
+        Math.abs(change) < 0.005 ? 'the same' : signed(change, percent(Math.abs(change))),
+      ),
       known(after.meanUs - before.meanUs, signedDuration),
       known(after.medianUs - before.medianUs, signedDuration),
     ],
@@ -657,12 +645,6 @@ function rangeText(range: RangeUs | null, spanUs: RangeUs): string {
 
 function signed(change: number, size: string): string {
   return change === 0 ? size : `${change > 0 ? '+' : '−'}${size}`
-}
-
-function rateChange(before: number, after: number): string {
-  const change = after / before - 1
-  if (!Number.isFinite(change)) return '–'
-  return Math.abs(change) < 0.005 ? 'the same' : signed(change, percent(Math.abs(change)))
 }
 
 const MAX_CHOICES = 200
@@ -741,11 +723,13 @@ export const timelineWidget = defineWidget({
     }
     return { ...timelineData(comparison), carried: carriedRequests(comparison) }
   },
-  initial: (_, { beforeUs, afterUs, ...options }) => ({
-    ...options,
-    beforeUs: wholeRange(beforeUs),
-    afterUs: wholeRange(afterUs),
-  }),
+  // Widened to whole µs, as arrivals are rounded in the page.
+  initial: (_, options) => {
+    const [beforeUs = null, afterUs = null] = [options.beforeUs, options.afterUs].map(
+      (range): RangeUs | null => range && [Math.floor(range[0]), Math.ceil(range[1])],
+    )
+    return { ...options, beforeUs, afterUs }
+  },
   view: TimelineView,
   hasCharts: true,
   style: `${TIMELINE_STYLE}${FINDINGS_STYLE}${RIBBON_STYLE}
@@ -755,8 +739,3 @@ export const timelineWidget = defineWidget({
 select { max-width: 26em; }
 `,
 })
-
-/** Widens a range to whole µs, as arrivals are rounded in the page. */
-function wholeRange(range: RangeUs | null): RangeUs | null {
-  return range === null ? null : [Math.floor(range[0]), Math.ceil(range[1])]
-}
