@@ -1,4 +1,4 @@
-import { sum } from 'd3-array'
+import { sort, sum } from 'd3-array'
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Comparison } from '../../../comparison/comparison.ts'
@@ -12,6 +12,7 @@ import {
   totals,
 } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
+import { digits } from '../../charts/builders.ts'
 import {
   Button,
   Choice,
@@ -100,16 +101,16 @@ function CallingContextView(props: ViewProps<CallingContextData, CallingContextO
           onZoom={zoom}
         />
       </div>
-      {isStill && deeper > 0 ? (
+      {isStill && deeper > 0 && (
         <Caption
           text={`… and ${counted(rows - ROWS_IN_SIGHT, 'deeper row')} with ${counted(deeper, 'frame')}.`}
         />
-      ) : null}
-      {isCompared ? (
+      )}
+      {isCompared && (
         <div class="fd-scroll" style="margin-top:8px">
           <ChangeLegend {...{ options, bounds, quantity }} />
         </div>
-      ) : null}
+      )}
       <Found frames={frames} search={options.search} />
       {isCompared ? <Missing contexts={contexts} options={options} /> : null}
       <ContextDetails contexts={contexts} measure={options.measure} context={shown} />
@@ -176,13 +177,12 @@ function Controls({ options, isCompared, onChange }: ControlsProps) {
   )
 }
 
-interface CrumbsProps {
-  readonly contexts: CallingContexts
-  readonly focus: number
-  readonly onZoom: (context: number) => void
-}
-
-function Crumbs({ contexts, focus, onZoom }: CrumbsProps) {
+function Crumbs(props: {
+  contexts: CallingContexts
+  focus: number
+  onZoom: IcicleProps['onZoom']
+}) {
+  const { contexts, focus, onZoom } = props
   const focused = contexts.contexts.find(({ context }) => context === focus)
   const chain = focused === undefined ? [] : callersOf(contexts.contexts, focused)
   const { first, between, last } = chainEnds(chain, { first: 3, last: 5 })
@@ -290,12 +290,8 @@ function Missing({
   const other = options.widths === 'after' ? 'before' : 'after'
   const [verb, object] = count === 1 ? ['exists', 'it'] : ['exist', 'them']
   const takes = `${amountText(options.measure, amount, contexts.quantity)} per request`
-  const chains = counted(count, 'chain')
-  return (
-    <Caption
-      text={`${chains} of calls ${verb} only ${other} (${takes}): choose widths ${other} to see ${object}.`}
-    />
-  )
+  const said = `${counted(count, 'chain')} of calls ${verb} only ${other} (${takes}): choose widths ${other} to see ${object}.`
+  return <Caption text={said} />
 }
 
 /**
@@ -340,35 +336,24 @@ export function largestContexts(all: CallingContexts, limit: number): CallingCon
   if (all.contexts.length <= limit) return all.contexts.map(roundedContext)
   const periods = [BEFORE, AFTER] as const
   const wholes = periods.map((period) => all.totalUs(period))
-  const size = all.contexts.map((context) =>
-    Math.max(
-      ...periods.flatMap((period) => {
-        const { totalUs, totalRequests } = totals(context, period)
-        return [totalUs / (wholes[period] || 1), totalRequests / (all.requests[period] || 1)]
-      }),
-    ),
-  )
-  const sizeOf = (context: number) => size[context] ?? 0
-  // Rounding must not place a called context before its caller.
-  all.contexts.forEach(({ parent }, i) => {
-    if (parent >= 0) size[i] = Math.min(sizeOf(i), sizeOf(parent))
-  })
-  return all.contexts
-    .toSorted((a, b) => sizeOf(b.context) - sizeOf(a.context) || a.context - b.context)
-    .slice(0, limit)
-    .sort((a, b) => a.context - b.context)
-    .map(roundedContext)
+  const size: number[] = []
+  for (const context of all.contexts) {
+    const shares = periods.flatMap((period) => {
+      const { totalUs, totalRequests } = totals(context, period)
+      return [totalUs / (wholes[period] || 1), totalRequests / (all.requests[period] || 1)]
+    })
+    // Rounding must not place a called context before its caller.
+    size.push(Math.min(size[context.parent] ?? Number.POSITIVE_INFINITY, Math.max(...shares)))
+  }
+  const largest = sort(all.contexts, ({ context }) => -(size[context] ?? 0)).slice(0, limit)
+  return sort(largest, ({ context }) => context).map(roundedContext)
 }
 
 /** Rounds a context: nobody sees more than six digits, and pages should be small. */
-function roundedContext({ before, after, ...context }: CallingContext): CallingContext {
-  return { ...context, before: roundedTotals(before), after: roundedTotals(after) }
-}
-
-function roundedTotals({ requests, calls, ...amounts }: Readonly<ContextTotals>): ContextTotals {
-  const rounded = Object.entries(amounts).map(([name, value]) => [
-    name,
-    Number(value.toPrecision(6)),
-  ])
-  return { requests, calls, ...(Object.fromEntries(rounded) as typeof amounts) }
+function roundedContext(context: CallingContext): CallingContext {
+  const rounded = ({ requests, calls, ...amounts }: ContextTotals) => {
+    const short = Object.entries(amounts).map(([name, value]) => [name, digits(value)])
+    return { requests, calls, ...(Object.fromEntries(short) as typeof amounts) }
+  }
+  return { ...context, before: rounded(context.before), after: rounded(context.after) }
 }

@@ -156,68 +156,56 @@ export interface Shown {
 const MIN_LISTED = 10
 const MAX_VALUES = 12
 
-function ParameterList(shown: Shown) {
-  const { explanation, question } = shown
+function ParameterList({ explanation, question, groups, onTakeOut }: Shown) {
   const { root } = question.tree
   const [picked, setPicked] = useState<string | null | undefined>(undefined)
   const rows = useMemo(() => {
-    const parameters = new Map(question.table.parameters.map((each) => [each.name, each]))
-    return differencesOf(explanation, question).flatMap((difference) => {
-      const parameter = parameters.get(difference.column)
-      if (parameter === undefined) return []
-      return [{ parameter, difference, texts: effectTexts(difference) }]
-    })
+    const known = new Set(question.table.parameters.map(({ name }) => name))
+    return differencesOf(explanation, question).filter(({ column }) => known.has(column))
   }, [explanation, question])
   const first = root.kind === 'split' ? root.column : null
   const open = picked === undefined ? first : picked
-  const isOpen = ({ parameter }: (typeof rows)[number]) => parameter.name === open
+  const isOpen = ({ column }: ParameterDifference) => column === open
   if (rows.length === 0) return <p class="fd-soft">There is no parameter left to compare.</p>
   return (
     <PageOnly>
-      <DataTable<(typeof rows)[number]>
+      <DataTable<ParameterDifference>
         label="Parameters"
         class="fd-parameters"
         rows={rows}
-        rowKey={({ parameter }) => parameter.name}
+        rowKey={({ column }) => column}
         few={Math.max(MIN_LISTED, rows.findIndex(isOpen) + 1)}
         rowProps={(row) => ({ 'aria-selected': isOpen(row) })}
-        opened={(row) => (isOpen(row) ? <ParameterDetails {...shown} {...row} /> : null)}
+        opened={(row) =>
+          isOpen(row) ? (
+            <div class="fd-details">
+              <div class="fd-bar">
+                <Button onClick={() => onTakeOut(row.column)}>Take out</Button>
+              </div>
+              <VegaChart spec={parameterChart(question, groups, row, MAX_VALUES).spec} />
+            </div>
+          ) : null
+        }
         columns={[
           textColumn('parameter', (row) => (
             <Button
               class="fd-parameter"
               aria-expanded={isOpen(row)}
-              title={tooltipText(row.parameter.name)}
-              onClick={() => setPicked(isOpen(row) ? null : row.parameter.name)}
+              title={tooltipText(row.column)}
+              onClick={() => setPicked(isOpen(row) ? null : row.column)}
             >
-              {isOpen(row) ? '▾' : '▸'} {shortText(row.parameter.name, 70)}
+              {isOpen(row) ? '▾' : '▸'} {shortText(row.column, 70)}
             </Button>
           )),
-          numberColumn('effect', ({ texts }) => texts.effect, {
+          numberColumn('effect', (row) => effectTexts(row).effect, {
             hint: '0: same distribution, 1: no overlap',
           }),
-          numberColumn('q', ({ texts }) => texts.q, {
+          numberColumn('q', (row) => effectTexts(row).q, {
             hint: 'The p-value, corrected for the number of parameters',
           }),
         ]}
       />
     </PageOnly>
-  )
-}
-
-interface DetailsProps extends Shown {
-  readonly parameter: Parameter
-  readonly difference: ParameterDifference
-}
-
-function ParameterDetails({ question, groups, onTakeOut, parameter, difference }: DetailsProps) {
-  return (
-    <div class="fd-details">
-      <div class="fd-bar">
-        <Button onClick={() => onTakeOut(parameter.name)}>Take out</Button>
-      </div>
-      <VegaChart spec={parameterChart(question, groups, difference, MAX_VALUES).spec} />
-    </div>
   )
 }
 
@@ -294,7 +282,23 @@ export function ExplanationView(props: ViewProps<ExplanationData, ExplanationOpt
       )}
       <Tree {...shown} />
       <Sentences {...shown} />
-      <TakenOut columns={explanation.excluded} onPutBack={take('including')} />
+      {explanation.excluded.length > 0 && (
+        <div>
+          <h3>Taken out</h3>
+          <ul class="fd-taken" aria-label="Taken out">
+            {explanation.excluded.map((column) => {
+              const help = `Put back ${tooltipText(column)}`
+              return (
+                <li key={column}>
+                  <Button aria-label={help} title={help} onClick={() => take('including')(column)}>
+                    {shortText(column, 60)} ↩
+                  </Button>
+                </li>
+              )
+            })}
+          </ul>
+        </div>
+      )}
       <h3>Each parameter by itself, the most different first</h3>
       <ParameterList key={chosen} {...shown} />
       <LeftOut data={data} dropped={restored.dropped} name={call.name} />
@@ -320,17 +324,11 @@ function useFocusKept(explanation: Explanation) {
   return place
 }
 
-/**
- * Returns the questions in a fixed order, whichever separates better, so that buttons do not move under the pointer.
- */
-function questionsOf(explanation: Explanation): Record<ParameterQuestionName, string> {
-  const asked = (['what-differs', 'what-is-slow'] as const).filter(
-    (name) => explanation.question(name) !== undefined,
-  )
-  return Object.fromEntries(asked.map((name) => [name, QUESTION_WORDS[name]])) as Record<
-    ParameterQuestionName,
-    string
-  >
+/** Returns the questions in a fixed order, whichever separates better: buttons do not move under the pointer. */
+function questionsOf(explanation: Explanation): typeof QUESTION_WORDS {
+  const all = Object.entries(QUESTION_WORDS) as [ParameterQuestionName, string][]
+  const asked = all.filter(([name]) => explanation.question(name) !== undefined)
+  return Object.fromEntries(asked) as typeof QUESTION_WORDS
 }
 
 function Tree(shown: Shown) {
@@ -341,9 +339,7 @@ function Tree(shown: Shown) {
   return (
     <>
       <ParameterTree {...shown} rows={rows} />
-      {hidden === 0 ? null : (
-        <Caption text={`${counted(hidden, 'node')} further down are not drawn.`} />
-      )}
+      {hidden > 0 && <Caption text={`${counted(hidden, 'node')} further down are not drawn.`} />}
     </>
   )
 }
@@ -373,32 +369,6 @@ function Sentences({ explanation: { subject }, question, groups }: Shown) {
       {paths.length > shown.length ? (
         <Button onClick={() => setAll(true)}>{grouped(paths.length - shown.length)} more</Button>
       ) : null}
-    </div>
-  )
-}
-
-interface TakenOutProps {
-  readonly columns: readonly string[]
-  readonly onPutBack: (column: string) => void
-}
-
-function TakenOut({ columns, onPutBack }: TakenOutProps) {
-  if (columns.length === 0) return null
-  return (
-    <div>
-      <h3>Taken out</h3>
-      <ul class="fd-taken" aria-label="Taken out">
-        {columns.map((column) => {
-          const help = `Put back ${tooltipText(column)}`
-          return (
-            <li key={column}>
-              <Button aria-label={help} title={help} onClick={() => onPutBack(column)}>
-                {shortText(column, 60)} ↩
-              </Button>
-            </li>
-          )
-        })}
-      </ul>
     </div>
   )
 }
