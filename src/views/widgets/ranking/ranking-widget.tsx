@@ -18,8 +18,8 @@ import {
   Select,
   StateCode,
 } from '../../drawing/controls.tsx'
-import { type DataColumn, DataTable, rankColumn } from '../../drawing/data-table.tsx'
-import { Caption, PageOnly, useInk } from '../../drawing/figure.tsx'
+import { type DataColumn, DataTable, numberColumn, rankColumn } from '../../drawing/data-table.tsx'
+import { Caption, type Ink, PageOnly, useInk } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, type ViewProps } from '../define-widget.ts'
 import { EXPLANATION_STYLE } from '../explanation/explanation-widget.tsx'
 import { ChangePane, FINDINGS_STYLE, RIBBON_STYLE, traceLinks } from '../findings/findings-list.tsx'
@@ -228,8 +228,10 @@ const MAX_NAME_LENGTH = 48
 
 function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidgetOptions>) {
   const comparison = useMemo(() => restoreComparison(data.snapshot), [data])
+  const linkOf = useMemo(() => traceLinks(options.traceUrl), [options.traceUrl])
   const initial = useMemo(() => thresholdState(comparison), [comparison])
   const curve = useMemo(() => thresholdCurve(comparison), [comparison])
+  const ink = useInk()
   const [threshold, setThreshold] = useState<ThresholdState>(initial)
   const [isThresholdOpen, setThresholdOpen] = useState(options.threshold)
   const current = useMemo(() => comparison.with(threshold), [comparison, threshold])
@@ -253,17 +255,22 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
   const toggle = (entry: RankingEntry) => setOpened(entry === open ? null : keyOf(entry))
   const { totalRows } = rows
   const first = rows.rows < totalRows ? `the first ${grouped(rows.rows)} of ` : ''
-  const all = first + counted(totalRows, 'mutation')
+  const { timeline, ...whole } = data
+  const all = { ...whole, comparison, name: call.name, linkOf, carried: null }
   return (
     <section aria-label="Ranking browser">
-      <Overview data={data} options={options} comparison={comparison} name={call.name} />
+      {timeline === null ? <ChangePane {...all} /> : <Stretches {...{ timeline, all }} />}
       <div class="fd-heading">
         <Caption text="Kinds of request" isHeading />
       </div>
       <div class="fd-bar">
         <SearchField table={table} label="Only mutations with" />
         {table.kept.length < totalRows ? (
-          <KeptCount kept={table.kept.length} rows={rows.rows} all={all} />
+          <KeptCount
+            kept={table.kept.length}
+            rows={rows.rows}
+            all={first + counted(totalRows, 'mutation')}
+          />
         ) : null}
         <span class="fd-soft">
           <span class="fd-key fd-key-before" /> before <span class="fd-key fd-key-after" /> after
@@ -296,7 +303,7 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
           under={
             <FilterRow table={table} shown={withDrawn([...table.columns.keys()], NO_FILTERS)} />
           }
-          columns={columnsOf({ table, entries, comparison: current, open, onToggle: toggle })}
+          columns={columnsOf({ table, entries, comparison: current, open, onToggle: toggle, ink })}
           rowProps={(entry) => ({
             class: 'fd-openable',
             'aria-selected': entry === open,
@@ -312,33 +319,16 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
                 comparison={current}
                 details={data.details.find((details) => keyOf(details) === opened)}
                 name={name}
-                linkOf={traceLinks(options.traceUrl)}
+                linkOf={linkOf}
               />
             ) : null
           }
         />
       )}
-      {entries.length > 0 && table.sorted.length === 0 ? (
-        <p class="fd-soft">No mutation fits.</p>
-      ) : null}
+      {entries.length > 0 && table.sorted.length === 0 && <p class="fd-soft">No mutation fits.</p>}
       <StateCode code={code} />
     </section>
   )
-}
-
-interface OverviewProps {
-  readonly data: RankingData
-  readonly options: RankingWidgetOptions
-  readonly comparison: Comparison
-  readonly name: string
-}
-
-/** Shows where the time of a mean request went, when, and why. */
-function Overview({ data, options, comparison, name }: OverviewProps) {
-  const linkOf = useMemo(() => traceLinks(options.traceUrl), [options.traceUrl])
-  const { timeline, ...whole } = data
-  const all = { ...whole, comparison, name, linkOf, carried: null }
-  return timeline === null ? <ChangePane {...all} /> : <Stretches {...{ timeline, all }} />
 }
 
 interface StretchesProps {
@@ -396,10 +386,8 @@ function keyOf({ kind, category }: Pick<RankingEntry, 'kind' | 'category'>): str
 
 function summaryOf({ structural, responseTime }: Comparison): string {
   const [came, changed] = [structural.mutations.length, responseTime.mutations.length]
-  return (
-    `${counted(came + changed, 'mutation')}: ${grouped(came)} structural, ` +
-    `${grouped(changed)} response-time · ${counted(structural.precursors.length, 'precursor')}`
-  )
+  const precursors = counted(structural.precursors.length, 'precursor')
+  return `${counted(came + changed, 'mutation')}: ${grouped(came)} structural, ${grouped(changed)} response-time · ${precursors}`
 }
 
 interface Listed {
@@ -408,20 +396,17 @@ interface Listed {
   readonly comparison: Comparison
   readonly open: RankingEntry | undefined
   readonly onToggle: (entry: RankingEntry) => void
+  readonly ink: Ink
 }
 
 const NO_FILTERS = [null, null, null]
 
 function withDrawn<T>(columns: readonly T[], drawn: readonly T[]): T[] {
-  return [
-    ...columns.slice(0, COLUMNS_BEFORE_DRAWINGS),
-    ...drawn,
-    ...columns.slice(COLUMNS_BEFORE_DRAWINGS),
-  ]
+  return columns.toSpliced(COLUMNS_BEFORE_DRAWINGS, 0, ...drawn)
 }
 
 /** Returns the columns of {@link COLUMNS}, which readers sort and filter, and the drawings among them. */
-function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
+function columnsOf({ table, entries, comparison, open, onToggle, ink }: Listed) {
   const { quantity } = comparison.categories.flows
   const isTime = quantity === TIME
   const contribution = ({ contributionUs }: RankingEntry) => Math.abs(contributionUs)
@@ -451,7 +436,11 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
     { isNumber: true, still: null, cell: ({ category }) => category },
   ]
   const bar = (entry: RankingEntry) => (
-    <ContributionBar share={contribution(entry) / (largestUs || 1)} entry={entry} />
+    <rect
+      width={Math.max(1, (BAR * contribution(entry)) / (largestUs || 1))}
+      height="10"
+      style={`fill:${entry.contributionUs < 0 ? ink.less : ink.change}`}
+    />
   )
   const drawn: readonly DataColumn<RankingEntry>[] = [
     {
@@ -463,12 +452,11 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
         </svg>
       ),
     },
-    {
-      title: 'medians',
-      isNumber: true,
-      still: null,
-      cell: ({ before, after }) => fromToText(medianUs(before), medianUs(after), quantity),
-    },
+    numberColumn(
+      'medians',
+      ({ before, after }) => fromToText(medianUs(before), medianUs(after), quantity),
+      { still: null },
+    ),
     {
       title: isTime ? 'response times' : quantity.name,
       hint: isTime ? 'share of requests finished by each time' : 'share of requests up to each',
@@ -485,12 +473,6 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
     th: <HeadCell key={name} table={table} at={at} />,
   }))
   return withDrawn<DataColumn<RankingEntry>>(columns, drawn)
-}
-
-function ContributionBar({ share, entry }: { share: number; entry: RankingEntry }) {
-  const ink = useInk()
-  const color = entry.contributionUs < 0 ? ink.less : ink.change
-  return <rect width={Math.max(1, BAR * share)} height="10" style={`fill:${color}`} />
 }
 
 /**

@@ -63,8 +63,6 @@ function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): Swi
 
 type SwimlaneLayout = ReturnType<typeof swimlaneLayout>
 
-type Panel = SwimlaneLayout['panels'][number]
-
 const TRACK = 24
 const PANEL_HEAD = 40
 const PANEL_FOOT = 24
@@ -129,30 +127,20 @@ export function swimlaneLayout(
   }
 }
 
-type LaneItem = {
-  readonly key: string
-  readonly startUs: number
-  readonly endUs: number
-} & (
-  | { readonly visit: PlacedVisit }
-  | { readonly message: Message; readonly from: PlacedVisit; readonly to: PlacedVisit }
-)
+type LaneItem = ReturnType<typeof laneItems>[number]
 
 type MessageItem = Extract<LaneItem, { readonly message: Message }>
 
 /** Returns the items of a request in the order of time; messages before what begins with them. */
-export function laneItems({
-  visits,
-  messages,
-}: Pick<SwimlaneSide, 'visits' | 'messages'>): LaneItem[] {
+export function laneItems({ visits, messages }: Pick<SwimlaneSide, 'visits' | 'messages'>) {
   const at = (visit: number) => visits[visit] as PlacedVisit
   const items = [
-    ...messages.map((message, i): LaneItem => {
+    ...messages.map((message, i) => {
       const { sentUs, arrivedUs, from, to } = message
       const ends = { startUs: sentUs, endUs: arrivedUs, from: at(from), to: at(to) }
       return { key: `message-${i}`, ...ends, message }
     }),
-    ...visits.map((visit, i): LaneItem => {
+    ...visits.map((visit, i) => {
       const { startUs, endUs } = visit
       return { key: `visit-${i}`, startUs, endUs, visit }
     }),
@@ -194,7 +182,7 @@ export function drawnItems(
 
 interface PanelProps {
   readonly layout: SwimlaneLayout
-  readonly panel: Panel
+  readonly panel: SwimlaneLayout['panels'][number]
   readonly side: SwimlaneSide
   readonly onWords: (words: string) => void
   readonly onRange: (range: StretchUs | null) => void
@@ -288,7 +276,10 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
             <g key={item.key} {...(!isStill && attributesOf(item))}>
               <title>{itemWords(item)}</title>
               {'visit' in item ? (
-                <VisitMark visit={item.visit} {...{ range, x, color, placeOf }} />
+                <VisitMark
+                  {...{ range, x, color, timed: item.visit, name: item.visit.name }}
+                  {...placeOf(item.visit)}
+                />
               ) : (
                 <MessageMark item={item} isThin={isDense} {...{ x, placeOf }} />
               )}
@@ -302,19 +293,17 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
 
 const NAME_SIZE = 10
 
-type VisitProps = Omit<Parameters<typeof WorkBar>[0], 'timed' | 'middle'> &
-  Pick<SwimlaneLayout, 'placeOf'> & { visit: PlacedVisit }
+type VisitProps = Omit<Parameters<typeof WorkBar>[0], 'middle'> &
+  ReturnType<SwimlaneLayout['placeOf']> & { readonly name: string }
 
-function VisitMark({ visit, placeOf, ...bar }: VisitProps) {
-  const { startUs, endUs, name } = visit
-  const { y, isShared } = placeOf(visit)
-  const [from, to] = [bar.x(startUs), bar.x(endUs)]
+function VisitMark({ name, y, isShared, ...bar }: VisitProps) {
+  const [from, to] = [bar.x(bar.timed.startUs), bar.x(bar.timed.endUs)]
   const left = Math.max(0, from)
   const text = isShared ? '' : fittedText(name, to - left - 4, NAME_SIZE)
   return (
     <>
       <rect x={from} y={y - 12} width={Math.max(1, to - from)} height="20" fill="transparent" />
-      <WorkBar {...bar} timed={visit} middle={y} />
+      <WorkBar {...bar} middle={y} />
       {text === '' ? null : (
         <Text color="soft" x={left + 2} y={y - 7} size={NAME_SIZE}>
           {text}
@@ -430,6 +419,9 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
     () => swimlaneLayout(data, { arrangement, range, folded: isStill || folded }, width),
     [data, arrangement, range, folded, width],
   )
+  const lines = sum(data.lanes, ({ tracks }) => tracks)
+  const { length } = data.lanes
+  const allLanes = length > MAX_TRACKS ? counted(length, 'lane') : counted(lines, 'line')
   const line = { x2: 24, y1: 9, y2: 9, stroke: ink.soft }
   const { works, waits, critical } = workLegend(ink.soft, ink)
   return (
@@ -450,7 +442,7 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
         </Button>
         {layout.isLong ? (
           <Button onClick={() => change({ folded: !folded })}>
-            {folded ? `show all ${countOfLanes(data)}` : 'fold lanes'}
+            {folded ? `show all ${allLanes}` : 'fold lanes'}
           </Button>
         ) : null}
         <span class="fd-soft">
@@ -492,14 +484,6 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
       </p>
       <StateCode code={code} />
     </section>
-  )
-}
-
-function countOfLanes({ lanes }: SwimlaneData): string {
-  if (lanes.length > MAX_TRACKS) return counted(lanes.length, 'lane')
-  return counted(
-    sum(lanes, ({ tracks }) => tracks),
-    'line',
   )
 }
 
