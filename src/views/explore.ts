@@ -22,10 +22,7 @@ const OF_VARIANCE = {
   anomalies: defined(WIDGETS.anomaliesWidget),
 }
 
-/**
- * The widgets of each stage by kind, the first of which is shown without a kind; stages are known by
- * their class and have the name that they usually have in code.
- */
+/** The widgets of each stage by kind, the first without a kind; stages have the name that they usually have in code. */
 export const EXPLORED = [
   [
     isA(Comparison),

@@ -99,10 +99,7 @@ const OF_DEPENDENCIES = { dependencies: dependenciesDrawing }
 const OF_PROFILES = { profiles: latencyProfilesChart }
 const OF_VARIATION_SETS = { variation: variationSetsChart }
 
-/**
- * The pictures of each stage by kind, the first of which is drawn without a kind; stages are known by
- * their class, the special before the general.
- */
+/** The pictures of each stage by kind, the first without a kind; stages are known by class, the special first. */
 export const PLOTTED = [
   [Account, { ribbon: accountChart }],
   [Anomalies, { anomalies: anomaliesChart }],

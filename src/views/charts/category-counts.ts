@@ -26,10 +26,7 @@ const LOOKS = [
   { name: KINDS.unchanged, color: PALETTE.rest, shape: 'circle' },
 ]
 
-/**
- * Draws each category's requests before against after, with the band of no change (`smPThreshold`),
- * and names the largest changes. Source: Sambasivan 2013, §2.6.3.
- */
+/** Draws requests per category, before against after; names the largest changes. Source: Sambasivan 2013, §2.6.3. */
 export const categoryCountsChart = defineChart(
   {
     limit: mostDrawn(2000, 'points', 'largest change first'),

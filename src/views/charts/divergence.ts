@@ -21,10 +21,7 @@ const LOOKS = [
 ] as const
 const CORRECTIONS = { bonferroni: 'Bonferroni', bh: 'Benjamini-Hochberg', none: 'uncorrected' }
 
-/**
- * Draws which variables of logs differ most, by the sum of |t| over their significant features.
- * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.2; the drawing is our own.
- */
+/** Draws which variables of logs differ most, by the sum of |t|. Source: Nagaraj et al., NSDI 2012, §3.2. */
 export const divergenceChart = defineChart(
   {
     kind: optionalWord(['event', 'state'], 'Kind of variables; by default both'),

@@ -48,10 +48,7 @@ export const shiftsChart = defineChart(SHIFT_OPTIONS, (comparison: Comparison, o
   return drawShifts(edges, stepsWithoutEdges(comparison), options)
 })
 
-/**
- * Returns changed steps of which no edge changed: an edge also contains concurrent work and is compared within
- * categories, so a step may be surer.
- */
+/** Returns changed steps of which no edge changed: edges also hold concurrent work, so a step may be surer. */
 function stepsWithoutEdges({ findings, edges, steps }: Comparison): StepChange[] {
   const told = findings.findings.flatMap((finding) => finding.steps)
   const { changes } = edges

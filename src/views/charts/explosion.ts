@@ -15,10 +15,7 @@ import { type Axis, logAxis, shareAxis } from './axes.ts'
 import { curves, digits, distinctTexts, moves, on, ruleAt, tooltip } from './builders.ts'
 import { defineChart, framedChart, mostDrawn, PALETTE, type SpecPart } from './chart-frame.ts'
 
-/**
- * Draws the effect of each remedy on the number of categories, their requests, and the share of testable requests; best
- * first. Source: Sambasivan 2013, §3.5.3; the drawing is our own.
- */
+/** Draws what each remedy does to categories and their requests, best first. Source: Sambasivan 2013, §3.5.3. */
 export const explosionChart = defineChart({}, (diagnosis: ExplosionDiagnosis) => {
   const rows = rowsOf(diagnosis)
   const notTried = diagnosis.leftOut.map(
@@ -106,10 +103,7 @@ function wideLogAxis(rows: Rows, measure: Measure, title: string): Axis {
   return logAxis([low / span ** 0.22, low * span ** 1.3], title)
 }
 
-/**
- * Draws how many nodes each kind of folded flow has, as recorded and folded. Source: the figures of
- * Sambasivan 2013, Table 3.6; the drawing is our own.
- */
+/** Draws how many nodes flows have, as recorded and folded. Source of the figures: Sambasivan 2013, Table 3.6. */
 export const foldedSizesChart = defineChart(
   {
     limit: mostDrawn(20, 'kinds of flow', 'largest flows first'),

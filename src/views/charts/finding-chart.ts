@@ -12,10 +12,7 @@ export interface FindingChart {
   readonly of: 'step' | 'requests' | 'path' | 'errors' | 'arrivals'
 }
 
-/**
- * Draws a finding as what shows it best: times of the step that it rests on, failures over time, when
- * clients sent requests, response times, or else the path of its requests.
- */
+/** Draws a finding as what shows it best: its step, failures, arrivals, response times, or the path of its requests. */
 export function findingChart(comparison: Comparison, finding: Finding): FindingChart {
   const { id, categories, kind, steps } = finding
   const [category] = categories

@@ -16,10 +16,7 @@ const LOOKS = [
   { name: 'not compared: too few spans in common', color: PALETTE.band },
 ] as const
 
-/**
- * Draws how far every two hosts' times are apart (KS statistic), ordered and framed by class.
- * Source: Sambasivan 2013, §3.5.3; the drawing is our own.
- */
+/** Draws how far every two hosts' times are apart (KS statistic), by class. Source: Sambasivan 2013, §3.5.3. */
 export const hostClassesChart = defineChart(
   {
     limit: count({

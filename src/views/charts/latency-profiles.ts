@@ -42,10 +42,7 @@ const SCENARIO_LOOKS = [
   { color: PALETTE.rest, dash: [8, 2, 2, 2] },
 ] as const
 
-/**
- * Draws response times on a logarithmic axis: before, up to three scenarios and the target, or both
- * periods of execution models. Source: Ostrowski, Mann and Sandler 2011, Figure 4.
- */
+/** Draws response times: before, scenarios and target, or both periods. Source: Ostrowski et al. 2011, Figure 4. */
 export const latencyProfilesChart = defineChart(
   LATENCY_PROFILES_CHART_OPTIONS,
   (profiles: ExecutionModels | ScenarioProfile | readonly ScenarioProfile[], options) => {

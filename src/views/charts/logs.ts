@@ -47,10 +47,7 @@ const PERIOD_CHANNELS: SpecPart = {
   color: periodColor('period', null),
 }
 
-/**
- * Draws one variable of logs: a strip a feature, a dot an instance, a line at each mean. Source:
- * Nagaraj, Killian and Neville, NSDI 2012, §4.2 and §5.
- */
+/** Draws one variable of logs, a strip a feature, a dot an instance. Source: Nagaraj et al., NSDI 2012, §4.2 and §5. */
 export const logVariableChart = defineChart(
   {
     name: optionalText('Variable; by default the most divergent one'),

@@ -20,10 +20,7 @@ const LOOKS = [
 
 type Move = Stream & { readonly from: number; readonly to: number }
 
-/**
- * Draws the moves of requests between categories: the width of a band is its number of requests, and a label gives its
- * contribution to the total of response times.
- */
+/** Draws moves of requests between categories: as wide as their number, labelled with what they add in total. */
 export const movesChart = defineChart(
   { limit: mostDrawn(12, 'streams', 'largest change of time first') },
   ({ streams, precursors, totalUs }: Moves, { limit }) => {

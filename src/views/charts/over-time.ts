@@ -195,10 +195,7 @@ function countFailures(flows: FlowSet, own: readonly Failure[]) {
   }
 }
 
-/**
- * Draws how long requests take at which load, around a line learned from before: points of after
- * above it are slow for another reason.
- */
+/** Draws how long requests take at which load, and the time expected from before: more has another reason. */
 export const loadChart = defineChart({}, ({ flows }: Comparison) => {
   const learned = loadWindows(flows, BEFORE)
   const predict = predictor(learned)

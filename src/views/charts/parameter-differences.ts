@@ -393,10 +393,7 @@ function groupSizes({ names, sizes }: ParameterGroups, { rows }: Explanation['su
   return names.map((name, group) => counted(sizes[group] as number, name, name)).join(' and ')
 }
 
-/**
- * Returns the differences of each parameter of a question; for slow requests, `before` is the usual rows and `after`
- * the slow ones.
- */
+/** Returns the difference of each parameter; of slow requests, `before` is the usual rows and `after` the slow ones. */
 export function differencesOf(
   explanation: Explanation,
   question: ParameterQuestion,

@@ -46,10 +46,7 @@ export const CATEGORY_OPTION = optionalNumber(
   'Category; by default the one whose response times differ most surely',
 )
 
-/**
- * Draws the response times of one category as cumulative shares, and their largest gap
- * (Kolmogorov-Smirnov D). Source: Sambasivan 2013, §2.6.2.
- */
+/** Draws response times of a category as cumulative shares, and their largest gap. Source: Sambasivan 2013, §2.6.2. */
 export const responseTimesChart = defineChart(
   { category: CATEGORY_OPTION },
   (responseTime: ResponseTimeMutations, { category: asked }) => {
@@ -68,10 +65,7 @@ export const responseTimesChart = defineChart(
   },
 )
 
-/**
- * Draws the times of one edge of a category as cumulative shares, before and after; of folded flows
- * also every round by itself. Source: Sambasivan 2013, §2.6.2 and Figure 3.6b.
- */
+/** Draws times of an edge as cumulative shares, also every round of a loop. Source: Sambasivan 2013, Figure 3.6b. */
 export const edgeTimesChart = defineChart(
   {
     category: CATEGORY_OPTION,
@@ -110,10 +104,7 @@ export const edgeTimesChart = defineChart(
   },
 )
 
-/**
- * Draws the times of the step that a finding rests on as cumulative shares, one a request: of a
- * finding in a segment, those of the segment's requests.
- */
+/** Draws the times of the step that a finding rests on as cumulative shares, one a request of its segment. */
 export const stepTimesChart = defineChart(
   {
     finding: optionalText('Id of the finding; by default the first that rests on a step', null),

@@ -73,10 +73,7 @@ const MOST_CHANGE = 2 / 3
 /** Smallest share of the largest change at which a step is a part of its own. */
 const MIN_CHANGE = 0.1
 
-/**
- * Cuts a mean request into parts, in the order in which requests walk through them. Times of parts
- * add up to the means of both periods.
- */
+/** Cuts a mean request into parts, in the order of its walk; their times add up to the means of both periods. */
 export function ribbonParts({ steps }: Pick<Account, 'steps'>, wanted: Wanted): RibbonPart[] {
   const levels = LEVELS.map((level) => changedAt(steps, level, wanted.limit))
   const { changed } =
@@ -165,10 +162,7 @@ export const accountChart = defineChart(
     drawn(account, { ...options, isClear: true, whose: 'A mean request' }).chart,
 )
 
-/**
- * Draws where a mean request has become slower: it before and after, cut into the steps on its path.
- * Parts add up to the change.
- */
+/** Draws a mean request before and after, cut into the steps on its path, which add up to the change. */
 export const ribbonChart = defineChart(
   {
     ...ACCOUNT_OPTIONS,
@@ -217,10 +211,7 @@ export function accountFor(
   )
 }
 
-/**
- * Accounts for the requests that make calls otherwise: against all requests before of their kinds in which the operation
- * could have, whatever form they took.
- */
+/** Accounts for requests that make calls otherwise, against all before in which the operation could have made them. */
 function accountOfCalls(
   categories: Categories,
   { calls }: Finding,
@@ -520,10 +511,7 @@ const BESIDE = 6
 /** Arrangements that are looked at before one part fewer is named. */
 const MAX_TRIES = 20_000
 
-/**
- * Places the labels of parts, the largest change first, each in the nearest row where it touches no other, whatever the
- * width of the page; `null` if there is no such arrangement.
- */
+/** Places labels, the largest change first, in the nearest row where they touch no other; `null` if there is no way. */
 function placeLabels(
   parts: readonly RibbonPart[],
   account: Account,
@@ -604,10 +592,7 @@ const REST = '░'
 const INDENT = ' '.repeat('before '.length)
 const MAX_NAME = 46
 
-/**
- * Writes a mean request as two lines of blocks, before and after, on one scale, and names the changed
- * parts in a third line. Returns no lines if the change may be chance.
- */
+/** Writes a mean request as two lines of blocks on one scale, and names what changed; no lines if it may be chance. */
 export function ribbonLines(comparison: Comparison, width: number): string[] {
   const { account, flows } = comparison
   if (!ribbonIsClear(comparison)) return []

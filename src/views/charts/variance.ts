@@ -49,10 +49,7 @@ const BEFORE_DASH = [5, 3]
 
 type Variation = Pick<Curve, 'name' | 'color' | 'dash'> & { readonly c2: Ecdf }
 
-/**
- * Draws the distribution of C² = variance ÷ mean² over large categories; 0 stands at the left edge.
- * Source: Sambasivan 2013, §3.2 and Figures 3.2 and 3.3.
- */
+/** Draws the distribution of C² = variance ÷ mean² over large categories. Source: Sambasivan 2013, §3.2, Figure 3.2. */
 export const squaredVariationChart = defineChart(
   {
     large: count({
@@ -207,10 +204,7 @@ export function varianceShare(share: number): string {
 
 type DrawnFlow = ReturnType<typeof drawnFlow>
 
-/**
- * Returns a category's flow as drawn. In folded flows a further node stands for the beginning of the next round: a step
- * from round to round would close a cycle.
- */
+/** Returns a category's flow as drawn; a node for the next round of a loop, as the step back would close a cycle. */
 function drawnFlow(structure: CategoryStructure) {
   const { labels, from, to, classOf, classFrom, classTo } = structure
   const places = new Map<number, number>()
@@ -248,10 +242,7 @@ const LOOKS = [
   { name: 'response time', color: PALETTE.rest },
 ]
 
-/**
- * Draws how edges of the critical path stack up to a category's variance; one that is short when
- * requests are long counts negative. Source: Sambasivan 2013, §5.4.2; the drawing is our own.
- */
+/** Draws how edges add up to a category's variance; some even it out. Source: Sambasivan 2013, §5.4.2. */
 export const varianceWaterfallChart = defineChart(
   VARIANCE_WATERFALL_CHART_OPTIONS,
   (variance: VarianceSources, { limit, ...options }) =>
@@ -372,11 +363,7 @@ const CORRELATIONS = CHANGE_SCALE.slice(1, -1).map(([light]) => light)
 const MAX_NAME_LENGTH = 34
 const ALPHA = 0.05
 
-/**
- * Draws correlations between the critical-path edges with the most variance, in brackets where a
- * test over all pairs cannot tell them from 0. Source: Sambasivan 2013, §5.4.2; the drawing is our
- * own.
- */
+/** Draws correlations between edges, in brackets where they may be chance. Source: Sambasivan 2013, §5.4.2. */
 export const covariancesChart = defineChart(
   {
     ...VARIANCE_WATERFALL_CHART_OPTIONS,
@@ -525,10 +512,7 @@ export function unlikeOf({ members }: AnomalyGroup): readonly number[] {
   return thinned(members, MAX_UNLIKE)
 }
 
-/**
- * Draws each kind of request that has anomalies as a strip of response times: those far out, on one
- * scale with the others.
- */
+/** Draws each kind of request with anomalies as a strip of response times: those far out beside the others. */
 export const anomaliesChart = defineChart(
   { limit: most(12, 'kinds of request', 'Maximum number of kinds of request drawn') },
   (found: Anomalies, { limit }) => {

@@ -87,10 +87,7 @@ export function checkText(results: CheckResults, width = Number.POSITIVE_INFINIT
   )
 }
 
-/**
- * Reports changes that no condition covers: more failing requests than chance explains if runs do not differ, or more
- * slow ones, of types that do not fail already.
- */
+/** Reports changes that no condition covers: more failing requests than by chance, or more slow ones. */
 function ungatedText({ types, unjudged }: CheckResults): string {
   const said = (what: string, condition: string, named: readonly string[]) =>
     named.length > 0 &&

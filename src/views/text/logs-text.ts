@@ -55,10 +55,7 @@ const INDENT = '    '
 const MAX_MESSAGE_LENGTH = 200
 const NODES = 10
 
-/**
- * Returns a comparison of logs as text: its input, whether performance differs, the differences, and where to look
- * first.
- */
+/** Writes a comparison of logs: its input, whether performance differs, the differences, and where to look first. */
 export function logsText(
   { compared, warnings, limit }: LogResults,
   { isWhole, inFlags, width = MAX_WIDTH }: TextOptions,
@@ -154,10 +151,7 @@ function findingsText(told: readonly VariableDivergence[], compared: LogComparis
   return `\n${findings.join('\n\n')}\n`
 }
 
-/**
- * Returns text on events logged only after, the gravest first. With few instances no test finds them, but a reader sees
- * them.
- */
+/** Lists events logged only after, the gravest first: with few instances no test finds them, but a reader does. */
 function newMessagesText(compared: LogComparison, limit: number): string {
   const found = newEvents(compared.divergence)
   if (found.length === 0) return ''

@@ -87,9 +87,7 @@ function smallText({ categories, options: { large } }: VarianceSources): string 
   return `, with ${shares.map((share) => percent(1 - share)).join(' and ')} of the requests`
 }
 
-/**
- * Returns advice if no category is large. If hosts make them small, `--omit-hosts` helps, and a lower limit does not.
- */
+/** Advises where no category is large: if hosts make them small, `--omit-hosts` helps, and a lower limit does not. */
 export function noneLarge({
   ranked,
   categories,

@@ -170,10 +170,7 @@ function meetText(profile: LatencyProfile, us: number): string {
   return percent(profile.shareWithin(us))
 }
 
-/**
- * Whether two profiles are the same. Small samples differ from themselves by a divergence that expects values that did
- * not occur.
- */
+/** Whether profiles are the same; small samples diverge from themselves, as what did not occur is expected, too. */
 function areSame(one: LatencyProfile, other: LatencyProfile): boolean {
   return (
     one.latencyUs.length === other.latencyUs.length &&

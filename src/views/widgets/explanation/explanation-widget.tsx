@@ -39,10 +39,7 @@ type CarriedTable = ReturnType<typeof carriedTable>
 
 const MAX_LEFT_OUT = 300
 
-/**
- * Returns the rows of an explanation in about `characters` of JSON: trace names are left out first, then the parameters
- * that differ least.
- */
+/** Returns an explanation in about `characters` of JSON: trace names go first, then what differs least. */
 export function explanationData(explanation: Explanation, characters: number) {
   const { subject, excluded, growth, questions } = explanation
   const order = importance(explanation)

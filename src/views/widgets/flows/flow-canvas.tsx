@@ -66,10 +66,7 @@ export function scaleBounds(window: FlowWindow): [least: number, most: number] {
   return [Math.max(0.02, Math.min(1, whole)), MAX_SCALE]
 }
 
-/**
- * Returns the first view: the whole width if letters stay readable, else from `rootX`; `isBeside` keeps two flows in
- * sight.
- */
+/** Returns the first view: the whole width if letters stay readable, else from `rootX`; `isBeside` shows two flows. */
 export function firstSight(
   window: FlowWindow,
   { rootX, isBeside = false }: { rootX?: number; isBeside?: boolean } = {},
@@ -107,10 +104,7 @@ const READ_SCALE = 0.85
 /** Below this scale letters are dust, which takes as long to draw as letters do. */
 const DUST_SCALE = 0.25
 
-/**
- * Pans and zooms within the drawing; nothing is drawn again until a move rests, when `onScale` gets
- * the enlargement.
- */
+/** Pans and zooms within the drawing; `onScale` gets the enlargement, to draw again, once a move rests. */
 export function useFlowZoom(
   surface: MutableRef<SVGSVGElement | null>,
   layer: MutableRef<SVGGElement | null>,

@@ -73,9 +73,7 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
     isClear: ribbonIsClear(comparison),
     findings: shownFindings(comparison, findingChart),
     none: comparison.findings.nothingText(),
-    /**
-     * Arrival times of requests, and the data to compare a stretch of time; `null` if the comparison is not of times.
-     */
+    /** Arrivals, and the data to compare a stretch of time; `null` if the comparison is not of times. */
     timeline: isTimed
       ? { ...timelineData(comparison), carried: carriedRequests(comparison) }
       : null,

@@ -437,7 +437,7 @@ function columnsOf({ table, entries, comparison, open, onToggle, ink }: Listed) 
   ]
   const bar = (entry: RankingEntry) => (
     <rect
-      width={Math.max(1, (BAR * contribution(entry)) / (largestUs || 1))}
+      width={Math.max(1, BAR * (contribution(entry) / (largestUs || 1)))}
       height="10"
       style={`fill:${entry.contributionUs < 0 ? ink.less : ink.change}`}
     />

@@ -124,10 +124,7 @@ export function swimlaneData(comparison: Comparison, options: SwimlaneOptions) {
   }
 }
 
-/**
- * Returns the traces to show, or the category whose median requests are shown: the requested one, else the first that
- * changed.
- */
+/** Returns the traces to show, or the category whose median requests are shown: by default what changed first. */
 export function shownRequests(
   { findings: { findings }, ranking }: Comparison,
   { category, traces }: SwimlaneOptions,

@@ -1,5 +1,5 @@
 import type { Table } from 'arquero'
-import { ascending, extent, max, median, min, rollup, sort } from 'd3-array'
+import { ascending, extent, max, median, min, range, rollup, sort } from 'd3-array'
 import { scaleLinear, scaleLog } from 'd3-scale'
 import { useMemo, useState } from 'preact/hooks'
 import { fieldLiteral, textLiteral } from '../../../core/code-literals.ts'
@@ -99,9 +99,7 @@ export function stateFilters(
 }
 
 export function keptRows(rows: number, filters: readonly RowFilter[]): Uint32Array {
-  return Uint32Array.from({ length: rows }, (_, row) => row).filter((row) =>
-    filters.every((filter) => filter.test(row)),
-  )
+  return Uint32Array.from(range(rows)).filter((row) => filters.every((filter) => filter.test(row)))
 }
 
 export function sortedRows(
@@ -162,10 +160,10 @@ function sortCode(column: TableColumn | undefined, descending: boolean): string[
   if (descending) return [`aq.desc(${name})`]
   const field = fieldLiteral(column.name)
   // Arquero puts missing values first; only NaN differs from itself.
-  const missing = [
-    ...(column.hasNull ? [`${field} == null`] : []),
-    ...(column.hasNaN ? [`${field} !== ${field}`] : []),
-  ]
+  const missing = spoken([
+    column.hasNull && `${field} == null`,
+    column.hasNaN && `${field} !== ${field}`,
+  ])
   return [...(missing.length > 0 ? [`d => ${missing.join(' || ')}`] : []), name]
 }
 
@@ -234,13 +232,14 @@ export function HeadCell({ table, at }: ColumnPlace) {
   )
 }
 
-interface FilterRowProps {
-  readonly table: UsedTable
-  /** Columns as they stand; `null` for one that no filter fits. */
-  readonly shown: readonly (number | null)[]
-}
-
-export function FilterRow({ table, shown }: FilterRowProps) {
+/** Shows a filter for each column as they stand; `null` for one that no filter fits. */
+export function FilterRow({
+  table,
+  shown,
+}: {
+  table: UsedTable
+  shown: readonly (number | null)[]
+}) {
   return (
     <tr class="fd-filters">
       {shown.map((at, place) => (
@@ -270,6 +269,9 @@ function Filter({ table, at }: ColumnPlace) {
   }
   const parsed = columnFilter(column, written)
   const problem = parsed !== null && 'problem' in parsed ? parsed.problem : ''
+  const help = column.isNumber
+    ? '> 100, <= 5, 2..5, = 3, != 0; a number alone matches the text shown'
+    : 'part of the text; =text for the whole, !=text for anything else'
   return (
     <>
       <input
@@ -277,7 +279,7 @@ function Filter({ table, at }: ColumnPlace) {
         type="search"
         class="fd-filter"
         placeholder={placeholder(column)}
-        title={problem === '' ? filterHelp(column) : problem}
+        title={problem || help}
         aria-invalid={problem !== ''}
       />
       {problem === '' ? null : (
@@ -294,12 +296,6 @@ function placeholder(column: TableColumn): string {
   const size = Math.abs(column.largest)
   const round = size > 0 ? 10 ** Math.floor(Math.log10(size)) : 0
   return `> ${isDuration(column.name) ? formatDuration(round) : round}`
-}
-
-function filterHelp({ kind }: TableColumn): string {
-  return kind === 'text'
-    ? 'part of the text; =text for the whole, !=text for anything else'
-    : '> 100, <= 5, 2..5, = 3, != 0; a number alone matches the text shown'
 }
 
 export function SearchField({ table, label }: { table: UsedTable; label: string }) {
@@ -515,7 +511,6 @@ function Pager({ rows, page, pageSize, pageSizes, onPage, onPageSize }: PagerPro
 
 type NumberSummary = ReturnType<ReturnType<typeof numberSummarizer>>
 type WordSummary = ReturnType<ReturnType<typeof wordSummarizer>>
-
 type ColumnSummary = NumberSummary | WordSummary
 
 const BINS = 20
@@ -596,9 +591,9 @@ function SummaryCell({ column, summary, onFilter }: CellProps<ColumnSummary>) {
   return (
     <td class={column.format.numeric ? 'fd-sum fd-sum-number' : 'fd-sum'}>
       {summary.kind === 'number' ? (
-        <Numbers column={column} summary={summary} />
+        <Numbers {...{ column, summary }} />
       ) : (
-        <Words column={column} summary={summary} onFilter={onFilter} />
+        <Words {...{ column, summary, onFilter }} />
       )}
       {summary.missing > 0 ? <div class="fd-soft">{grouped(summary.missing)} missing</div> : null}
     </td>

@@ -704,10 +704,7 @@ function FilterSelect({ data: { packed, categories, roots }, filter, onChange }:
   )
 }
 
-/**
- * When requests of both periods arrived and how long they took; a stretch selected in each is
- * counted, and written as code.
- */
+/** When requests arrived and how long they took; a stretch selected in each period is counted, and written as code. */
 export const timelineWidget = defineWidget({
   name: 'timeline',
   title: 'Timeline',

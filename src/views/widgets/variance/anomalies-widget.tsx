@@ -57,7 +57,6 @@ function AnomaliesView(props: ViewProps<EncodedColumns<AnomaliesData>, Anomalies
   const { options, change, code } = useWidgetOptions(ANOMALIES_WIDGET_OPTIONS, props)
   const { spec, traces } = useMemo(() => decodeColumns(props.data), [props.data])
   const { id } = options
-  const own = { ...readOptions(GANTT_OPTIONS), id }
   const trace = traces.find(
     ({ traceId }) => id !== null && tooltipText(traceId) === tooltipText(id),
   )
@@ -71,7 +70,7 @@ function AnomaliesView(props: ViewProps<EncodedColumns<AnomaliesData>, Anomalies
         <GanttView
           key={id}
           data={trace}
-          options={own}
+          options={{ ...readOptions(GANTT_OPTIONS), id }}
           call={{ name: trace.period ?? 'traces', kind: null }}
         />
       ) : (

@@ -29,7 +29,7 @@ import {
   type VarianceOptions,
   type VarianceSources,
 } from '../../../explain/variance/find-variance.ts'
-import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
+import { periodOfName } from '../../../traces/period.ts'
 import { rootName } from '../../charts/node-names.ts'
 import {
   edgeName,
@@ -40,7 +40,7 @@ import {
   waterfallOf,
 } from '../../charts/variance.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
-import { CellBar, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
+import { barColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly, useInk } from '../../drawing/figure.tsx'
 import {
   defineWidget,
@@ -123,7 +123,7 @@ export function varianceData(
 
 /** Requests by response time over mean, a bin for every eighth; the last one holds all above 3. */
 function binsOf(categories: Categories, { category, period, meanUs }: CategorySpread): number[] {
-  const which = period === 'before' ? BEFORE : AFTER
+  const which = periodOfName(period)
   const times = categories.responseTimes(category, which)
   const weights = categories.weights(category, which)
   const bins = new Array<number>(BINS.perMean * BINS.means + 1).fill(0)
@@ -223,8 +223,6 @@ export function categoriesData(
   }
 }
 
-const BAR = 44
-
 interface DetailsProps {
   readonly detail: VarianceDetail
   readonly chosen: number | null
@@ -266,8 +264,6 @@ interface EdgesProps extends Pick<DetailsProps, 'detail' | 'chosen'> {
 }
 
 function Edges({ detail: { edges, more }, chosen, onChoose }: EdgesProps) {
-  const share = (each: DetailEdge) =>
-    Number.isNaN(each.share) ? 'none' : varianceShare(each.share)
   return (
     <>
       <DataTable<DetailEdge>
@@ -288,29 +284,18 @@ function Edges({ detail: { edges, more }, chosen, onChoose }: EdgesProps) {
               </Button>
             ),
           },
-          {
-            title: 'share',
-            isNumber: true,
-            still: share,
-            cell: (each) => (
-              <div class="fd-with-bar">
-                <span>{share(each)}</span>
-                <CellBar
-                  share={Math.min(1, Math.abs(each.share || 0))}
-                  width={BAR}
-                  color={`var(--fd-${each.share < 0 ? 'after' : 'change'})`}
-                />
-              </div>
-            ),
-          },
+          barColumn(
+            'share',
+            (each) => (Number.isNaN(each.share) ? 'none' : varianceShare(each.share)),
+            (each) => Math.abs(each.share || 0),
+            (each) => `var(--fd-${each.share < 0 ? 'after' : 'change'})`,
+          ),
           numberColumn('variance', ({ varianceUs2 }) => squaredDuration(varianceUs2)),
           numberColumn('latency', ({ meanUs }) => formatDuration(meanUs)),
           numberColumn('on path', (each) => percent(each.onCriticalPath)),
         ]}
       />
-      {more === 0 ? null : (
-        <p class="fd-soft">… and {counted(more, 'more edge')} with smaller shares.</p>
-      )}
+      {more > 0 && <p class="fd-soft">… and {counted(more, 'more edge')} with smaller shares.</p>}
     </>
   )
 }
@@ -393,7 +378,7 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
   return (
     <section aria-label="Variance">
       <Caption text={varianceSummary(data)} />
-      <Spreads data={data} open={open} onOpen={show} />
+      <Spreads {...data} open={open} onOpen={show} />
       {open === null ? (
         <PageOnly>
           <p class="fd-soft">Open a kind of request to see which edges make it unpredictable.</p>
@@ -416,7 +401,10 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
       </div>
       {isPaneOpen ? (
         <>
-          <CategoriesPane data={data.all} />
+          <div class="fd-categories">
+            <VegaChart spec={data.all.variation} />
+            <TableView data={data.all.table} />
+          </div>
           <StateCode code={code} />
         </>
       ) : null}
@@ -428,20 +416,16 @@ const BINS_SIZE = { width: 110, height: 20 }
 const MAX_NAME_LENGTH = { page: 120, still: 44 } as const
 const FEW = 25
 
-interface SpreadsProps {
-  readonly data: VarianceData
+interface SpreadsProps extends Pick<VarianceData, 'spreads' | 'ranked'> {
   readonly open: SpreadRow | null
   readonly onOpen: (row: SpreadRow | null) => void
 }
 
-function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
+function Spreads({ spreads, ranked, open, onOpen }: SpreadsProps) {
   const nameOf = (longest: number) => {
-    const roots = shortTexts(
-      spreads.map(({ root }) => root),
-      longest,
-    )
-    const named = new Map(spreads.map((row, i) => [row, `${roots[i]} (${row.category})`] as const))
-    return (row: SpreadRow) => named.get(row) ?? ''
+    const all = spreads.map(({ root }) => root)
+    const roots = shortTexts(all, longest)
+    return (row: SpreadRow) => `${roots[spreads.indexOf(row)]} (${row.category})`
   }
   const name = nameOf(MAX_NAME_LENGTH.page)
   const sdUs = ({ varianceUs2 }: SpreadRow) => Math.sqrt(varianceUs2)
@@ -474,19 +458,15 @@ function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
           numberColumn('mean', ({ meanUs }) => formatDuration(meanUs), {
             value: ({ meanUs }) => meanUs,
           }),
-          {
-            title: 'standard deviation',
-            isNumber: true,
-            value: sdUs,
-            cell: (row) => (Number.isNaN(row.varianceUs2) ? 'none' : formatDuration(sdUs(row))),
-          },
-          {
-            title: 'C²',
-            isNumber: true,
+          numberColumn(
+            'standard deviation',
+            (row) => (Number.isNaN(row.varianceUs2) ? 'none' : formatDuration(sdUs(row))),
+            { value: sdUs },
+          ),
+          numberColumn('C²', ({ c2 }) => (c2 >= 1 ? <b>{c2Text(c2)}</b> : c2Text(c2)), {
             value: ({ c2 }) => c2,
             still: ({ c2 }) => ({ text: c2Text(c2), isBold: c2 >= 1 }),
-            cell: ({ c2 }) => (c2 >= 1 ? <b>{c2Text(c2)}</b> : c2Text(c2)),
-          },
+          }),
           {
             title: 'times, 0 to 3× mean',
             hint: 'Response times over their mean; the last bar is all beyond 3×',
@@ -534,16 +514,6 @@ function TimeBins({ row: { bins, period } }: { readonly row: SpreadRow }) {
   )
 }
 
-/** Shows C² of all categories as a distribution and in a table. */
-function CategoriesPane({ data: { variation, table } }: { data: VarianceData['all'] }) {
-  return (
-    <div class="fd-categories">
-      <VegaChart spec={variation} />
-      <TableView data={table} />
-    </div>
-  )
-}
-
 /** Writes C² with two digits; a category of one request has none. */
 export function c2Text(c2: number): string {
   if (Number.isNaN(c2)) return 'none'
@@ -565,14 +535,9 @@ function varianceSummary({ periods, small, of: { large } }: VarianceData): strin
   return `Kinds of request that are predictable (C² = variance ÷ mean² below 1): ${shares.join(', ')}.${rest}`
 }
 
-interface VarianceState {
-  readonly open: SpreadRow | null
-  readonly edge: number | null
-}
-
 export function varianceCode(
   { name, isStage, of: { large, period } }: { name: string; isStage: boolean; of: VarianceOptions },
-  { open, edge }: VarianceState,
+  { open, edge }: { readonly open: SpreadRow | null; readonly edge: number | null },
 ): string {
   const options = optionsCode(VARIANCE_OPTIONS, { large, period })
   const stage = isStage

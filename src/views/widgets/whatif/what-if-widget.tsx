@@ -298,10 +298,7 @@ interface ProfilesProps {
   readonly within: number | null
 }
 
-/**
- * Draws the share of requests that took no longer, anew at every step of a drag, for which
- * Vega-Lite is too slow.
- */
+/** Draws the share of requests that took no longer, anew at every step of a drag: Vega-Lite is too slow. */
 function ProfilesFigure({ profiles, within, width }: ProfilesProps & { width: number }) {
   const names = profiles.map(({ name }) => name).join('; ')
   const ink = useInk()
