@@ -4,7 +4,7 @@ import type { Quantity } from '../../../core/quantity.ts'
 import { counted, grouped, percent, shortText, tooltipText } from '../../../core/words.ts'
 import type { EdgeLatencies, UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
 import { Button, Checkbox, Choice, Select, StateCode } from '../../drawing/controls.tsx'
-import { type DataColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
+import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { Caption, Figure, STILL_WIDTH, StillGroup, useIsStill } from '../../drawing/figure.tsx'
 import { exploreCode, type ViewProps, type WidgetCall } from '../define-widget.ts'
 import {
@@ -195,7 +195,17 @@ function LinkDetails({ flow, link }: FlowProps & { readonly link: SceneLink }) {
         </strong>{' '}
         {edges.length > 1 ? `Stands for ${counted(edges.length, 'edge')}.` : ''}
       </p>
-      <DataTable columns={latencyColumns(lead, data.quantity)} rows={LATENCIES} />
+      <DataTable<Latency>
+        rows={LATENCIES}
+        columns={[
+          textColumn('', ([name]) => name),
+          ...SIDES.filter((side) => lead[side] !== null).map((side) =>
+            numberColumn(side, ([, textOf]: Latency) =>
+              textOf(lead[side] as EdgeLatencies, data.quantity),
+            ),
+          ),
+        ]}
+      />
       {edges.length > 1 ? (
         <ul class="fd-flow-edges">
           {edges.slice(0, MAX_LISTED).map((id) => (
@@ -225,19 +235,6 @@ const LATENCIES: readonly Latency[] = [
   ['on the critical path', ({ criticalShare }) => percent(criticalShare)],
   ['waits for another branch', ({ waitUs }, of) => latency(waitUs, of)],
 ]
-
-/** Returns a column for each period that has the edge. */
-function latencyColumns(edge: UnionEdge, of: Quantity): DataColumn<Latency>[] {
-  return [
-    textColumn('', ([name]) => name),
-    ...SIDES.flatMap((side) => {
-      const latencies = edge[side]
-      return latencies === null
-        ? []
-        : [numberColumn(side, ([, textOf]: Latency) => textOf(latencies, of))]
-    }),
-  ]
-}
 
 const STAGE_MS = 1800
 /** The end of the last difference, which is still told: 1 is the flow after. */
@@ -324,10 +321,9 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
   )
 }
 
-function FlowControls({
-  flow: { data, state, change, zoom, window, difference, stepOn },
-}: FlowProps) {
-  const { regions, differences, components, ranked } = data
+function FlowControls({ flow }: FlowProps) {
+  const { state, change, zoom, window, difference, stepOn } = flow
+  const { regions, differences, components, ranked } = flow.data
   const differenceCount = ranked.differences.length
   const hasGroups: Readonly<Record<FlowLevel, boolean>> = {
     steps: true,
@@ -355,12 +351,10 @@ function FlowControls({
         textOf={(level) => LEVELS[level]}
         onChoose={(level) => change({ level, opened: [] })}
       />
-      {state.opened.length > 0 ? (
-        <Button onClick={() => change({ opened: [] })}>Fold all</Button>
-      ) : null}
-      {state.pins.length > 0 && state.mode === 'side-by-side' ? (
+      {state.opened.length > 0 && <Button onClick={() => change({ opened: [] })}>Fold all</Button>}
+      {state.pins.length > 0 && state.mode === 'side-by-side' && (
         <Button onClick={() => change({ pins: [] })}>Unpin all</Button>
-      ) : null}
+      )}
       {differenceCount > 0 && state.mode !== 'animation' ? (
         <fieldset class="fd-flow-set" aria-label="Differences">
           <Button aria-label="Previous difference" onClick={() => stepOn(-1)}>
@@ -444,7 +438,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
       <h3>{data.title}</h3>
       <p class="fd-soft">{summaryOf(data, options)}</p>
       <FlowControls flow={flow} />
-      {mode === 'animation' ? (
+      {mode === 'animation' && (
         <>
           <FlowPlayer flow={flow} />
           <p class="fd-flow-caption" aria-live="polite">
@@ -455,7 +449,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
                 : `Difference ${staged.rank}: ${tooltipText(staged.what)}`}
           </p>
         </>
-      ) : null}
+      )}
       <div class="fd-beside">
         <div style={`flex:2 1 ${isBeside ? 1000 : 620}px`}>
           <div ref={flow.place} class="fd-flow-window">
@@ -533,13 +527,9 @@ const COARSER = [
   { level: 'components', opened: [] },
 ] as const
 
-interface StillProps {
-  readonly data: FlowData
-  readonly state: FlowState
-  readonly scene: FlowScene
-}
-
-function StillDrawings({ data, state: { mode, pins, at, annotations }, scene }: StillProps) {
+function StillDrawings(props: { data: FlowData; state: FlowState; scene: FlowScene }) {
+  const { data, scene } = props
+  const { mode, pins, at, annotations } = props.state
   const layout = layOutFlow(scene, mode, pins)
   const moments = mode === 'animation' ? [...new Set([0, at, 1])] : [at]
   const drawings = moments.map((moment) =>
