@@ -91,11 +91,7 @@ function skippedText(compared: LogComparison, inFlags: TextOptions['inFlags']): 
 /** Findings are three lines each: more are no screen. */
 const MAX_FINDINGS = 4
 
-interface ListOptions {
-  readonly limit: number
-  readonly isWhole: boolean
-  readonly width: number
-}
+type ListOptions = Pick<LogResults, 'limit'> & Required<Pick<TextOptions, 'isWhole' | 'width'>>
 
 function variablesText(compared: LogComparison, { limit, isWhole, width }: ListOptions): string {
   const found = differences(compared)
