@@ -98,12 +98,7 @@ export function apart(field: string): SpecPart {
   return { field, type: 'quantitative', scale: { domain: [-0.7, 0.7] } }
 }
 
-interface TextBesideProps {
-  readonly field: string
-  readonly x: SpecPart
-  readonly y: SpecPart
-  readonly leftIf?: string
-}
+type TextBesideProps = Record<'x' | 'y', SpecPart> & { field: string; leftIf?: string }
 
 /** Texts beside the ends of marks: to the left where the expression `leftIf` holds. */
 export function textBeside({ field, x, y, leftIf = 'false' }: TextBesideProps): SpecPart {
@@ -121,15 +116,8 @@ export function textBeside({ field, x, y, leftIf = 'false' }: TextBesideProps): 
 }
 
 export function panelTitle(text: string, color: string = PALETTE.text): SpecPart {
-  return {
-    text,
-    anchor: 'start',
-    fontSize: 12,
-    fontWeight: 'normal',
-    offset: 4,
-    frame: 'group',
-    color,
-  }
+  const letters = { fontSize: 12, fontWeight: 'normal', color }
+  return { text, anchor: 'start', offset: 4, frame: 'group', ...letters }
 }
 
 const BAR = { band: 0.66 }

@@ -158,12 +158,7 @@ export const foldedSizesChart = defineChart(
   },
 )
 
-interface SizeRow {
-  readonly root: string
-  readonly requests: number
-  readonly nodesMean: number
-  readonly foldedMean: number
-}
+type SizeRow = Readonly<Record<'requests' | 'nodesMean' | 'foldedMean', number>> & { root: string }
 
 /** Observed number of categories of requests. */
 export interface ObservedCategories {

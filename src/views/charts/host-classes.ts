@@ -151,19 +151,17 @@ interface MatrixRow {
   readonly different: boolean
 }
 
-interface Frames {
-  readonly labels: readonly string[]
-  readonly x: SpecPart
-  readonly y: SpecPart
-  readonly cell: number
-}
-
 /** Draws a frame around the hosts of each class, and its name beside them. */
 function frames(
   classes: readonly HostClass[],
   blocks: readonly (readonly string[])[],
-  { labels, x, y, cell }: Frames,
+  {
+    labels,
+    cell,
+    ...places
+  }: { labels: readonly string[]; cell: number; x: SpecPart; y: SpecPart },
 ): SpecPart[] {
+  const { x, y } = places
   let [next, namedAt] = [0, Number.NEGATIVE_INFINITY]
   const names = distinctTexts(classes, 28, ({ name }) => name)
   const values = blocks.map(({ length }, i) => {

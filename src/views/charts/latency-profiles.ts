@@ -52,12 +52,10 @@ export const latencyProfilesChart = defineChart(
         : scenarioCurves('before' in profiles ? [profiles] : profiles, options)
     const names = distinctTexts(drawn, MAX_NAME_LENGTH, ({ name }) => name)
     const all = drawn.map((curve, i) => ({ ...curve, name: names[i] as string }))
-    const range = positiveRange(all.map(({ profile }) => profile))
-    const x = logDurationAxis({
-      lowUs: range[0] / 1.1,
-      highUs: range[1] * 1.1,
-      title: 'response time',
-    })
+    const lowUs = min(all, ({ profile }) => profile.latencyUs.find((us) => us > 0)) ?? 1
+    const most = max(all, ({ profile }) => profile.latencyUs.at(-1)) || 10
+    const highUs = Math.max(most, lowUs * 1.01)
+    const x = logDurationAxis({ lowUs: lowUs / 1.1, highUs: highUs * 1.1, title: 'response time' })
     return framedChart(
       {
         title:
@@ -68,7 +66,7 @@ export const latencyProfilesChart = defineChart(
         omissions: zeros(all),
         width: 620,
       },
-      options.as === 'ecdf' ? ecdfView(all, x) : densityView(all, x, range),
+      options.as === 'ecdf' ? ecdfView(all, x) : densityView(all, x, [lowUs, highUs]),
     )
   },
 )
@@ -105,13 +103,6 @@ function scenarioCurves(
     ...scenarios.map(({ title, profile }, i) => ({ name: title, profile, ...SCENARIO_LOOKS[i] })),
     ...(aim === null ? [] : [{ name: targetName, profile: aim, color: PALETTE.after }]),
   ] as LatencyCurve[]
-}
-
-function positiveRange(profiles: readonly LatencyProfile[]): readonly [number, number] {
-  const lowUs = min(profiles, ({ latencyUs }) => latencyUs.find((us) => us > 0))
-  if (lowUs === undefined) return [1, 10]
-  const highUs = max(profiles, ({ latencyUs }) => latencyUs.at(-1)) ?? lowUs
-  return [lowUs, Math.max(highUs, lowUs * 1.01)]
 }
 
 function quantiles({ name, profile }: LatencyCurve): string {

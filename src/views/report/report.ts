@@ -18,7 +18,6 @@ import {
   comparisonReport,
   type PeriodFiles,
   type Report,
-  type ReportContext,
 } from './comparison-report.ts'
 import { briefLogsReport, logsReport } from './logs-report.ts'
 
@@ -141,8 +140,7 @@ export function reportHtml(
   comparison: Comparison | LogComparison,
   options: ReportOptions = {},
 ): string {
-  const forms = { ofTraces: comparisonReport, ofLogs: logsReport }
-  return toHtml(reportOf('reportHtml', comparison, options, forms))
+  return toHtml(reportOf('reportHtml', comparison, options))
 }
 
 /**
@@ -161,29 +159,24 @@ export function reportMarkdown(
   comparison: Comparison | LogComparison,
   options: ReportOptions = {},
 ): string {
-  const forms = { ofTraces: briefReport, ofLogs: briefLogsReport }
-  return toMarkdown(reportOf('reportMarkdown', comparison, options, forms))
+  return toMarkdown(reportOf('reportMarkdown', comparison, options))
 }
 
-interface Forms {
-  readonly ofTraces: (comparison: Comparison, context: ReportContext) => Report
-  readonly ofLogs: (compared: LogComparison, context: ReportContext) => Report
+const FORMS = {
+  reportHtml: { ofTraces: comparisonReport, ofLogs: logsReport },
+  reportMarkdown: { ofTraces: briefReport, ofLogs: briefLogsReport },
 }
 
 function reportOf(
-  name: string,
+  name: keyof typeof FORMS,
   comparison: Comparison | LogComparison,
   options: ReportOptions,
-  { ofTraces, ofLogs }: Forms,
 ): Report {
   const { traceUrl, ...given } = readOptions(REPORT_OPTIONS, options)
-  const context = {
-    ...given,
-    traceUrl: traceUrl === null ? undefined : traceTemplate(traceUrl),
-  }
-  if (comparison instanceof LogComparison) return ofLogs(comparison, context)
+  const context = { ...given, traceUrl: traceUrl === null ? undefined : traceTemplate(traceUrl) }
+  if (comparison instanceof LogComparison) return FORMS[name].ofLogs(comparison, context)
   requireStage(`${name}(comparison)`, comparison, Comparison)
-  return ofTraces(comparison, context)
+  return FORMS[name].ofTraces(comparison, context)
 }
 
 /** Policy that runs and fetches nothing, even if an escape were missing. */
