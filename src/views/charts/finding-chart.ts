@@ -6,8 +6,7 @@ import { errorsChart } from './over-time.ts'
 import { responseTimesChart, stepTimesChart } from './response-times.ts'
 import { PAGE_WIDTH, ribbonChart } from './ribbon.ts'
 
-/** Picture of a finding, with a description. */
-export interface FindingChart {
+interface FindingChart {
   readonly chart: Chart
   readonly of: 'step' | 'requests' | 'path' | 'errors' | 'arrivals'
 }

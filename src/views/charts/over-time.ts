@@ -50,11 +50,11 @@ export const errorsChart = defineChart(
       title: shortText(`#${finding.rank} ${finding.where} ${finding.operation ?? ''}`, MAX_TITLE),
       failures: failuresOf(finding, steps),
     }))
-    const ofRequests = {
+    const ofAll = {
       title: 'all requests',
       failures: failuresOf({ calls: [], services: [] }, steps),
     }
-    const failing = (rank === null ? [ofRequests, ...shown] : shown).filter(({ failures }) =>
+    const failing = (rank === null ? [ofAll, ...shown] : shown).filter(({ failures }) =>
       failures.some(({ value }) => value > 0),
     )
     const marks = marksOfPeriod(timeMarks(comparison, events), flows, AFTER)
@@ -79,7 +79,7 @@ export const errorsChart = defineChart(
       {
         vconcat: failing.map(({ title, failures }, i) => {
           const isLast = i === failing.length - 1
-          const panel = ratesPanel(flows, { title, failures }, { whole, isLast })
+          const panel = ratesPanel(flows, failures, { title, whole, isLast })
           const placed = placedMarks(marks, { ...whole, width: WIDTH, height: HEIGHT })
           return withMarks(panel, placed, quantity)
         }),
@@ -89,8 +89,6 @@ export const errorsChart = defineChart(
   },
 )
 
-type TimeRange = ReturnType<typeof timeRange>
-
 function timeRange({ startUs }: FlowSet) {
   const times = startUs.filter(Number.isFinite)
   const fromUs = Math.min(0, min(times) ?? 0)
@@ -99,9 +97,10 @@ function timeRange({ startUs }: FlowSet) {
 
 function ratesPanel(
   flows: FlowSet,
-  { title, failures }: { readonly title: string; readonly failures: readonly Failure[] },
-  { whole, isLast }: { readonly whole: TimeRange; readonly isLast: boolean },
+  failures: readonly Failure[],
+  look: { title: string; whole: ReturnType<typeof timeRange>; isLast: boolean },
 ): SpecPart {
+  const { title, whole, isLast } = look
   const rows = [
     // Before is one reference, after runs along time.
     ...ratesOf(flows, failures, { period: BEFORE, mostParts: 1 }).map((one) => {
@@ -122,6 +121,7 @@ function ratesPanel(
   const y = on(openShareAxis([0, max(rows, ({ high }) => high) ?? 1], null), 'rate')
   const color = periodColor('period', { title: null, symbolOpacity: 1 })
   const said = tooltip({ period: 'period', time: 'when', failed: 'failed' })
+  const only = (period: Period) => [{ filter: { field: 'period', equal: PERIOD_NAMES[period] } }]
   return {
     width: WIDTH,
     height: HEIGHT,
@@ -129,17 +129,17 @@ function ratesPanel(
     data: { values: rows },
     layer: [
       {
-        transform: [{ filter: { field: 'period', equal: PERIOD_NAMES[BEFORE] } }],
+        transform: only(BEFORE),
         mark: { type: 'rule', strokeWidth: 1.5, strokeDash: [6, 4], aria: false },
         encoding: { x: { ...x, field: 'fromUs' }, x2: { field: 'toUs' }, y, color, tooltip: said },
       },
       {
-        transform: [{ filter: { field: 'period', equal: PERIOD_NAMES[AFTER] } }],
+        transform: only(AFTER),
         mark: { type: 'area', opacity: 0.2, aria: false },
         encoding: { x, y: { ...y, field: 'low' }, y2: { field: 'high' }, color },
       },
       {
-        transform: [{ filter: { field: 'period', equal: PERIOD_NAMES[AFTER] } }],
+        transform: only(AFTER),
         mark: { type: 'line', strokeWidth: 2, point: { size: 18 }, aria: false },
         encoding: { x, y, color, tooltip: said },
       },
