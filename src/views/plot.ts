@@ -169,7 +169,6 @@ export const PLOTTED = [
   ],
 ] as const
 
-type Stages = (typeof PLOTTED)[number]
 type Class = abstract new (...given: never[]) => unknown
 type StageOf<Entry> = Entry extends readonly [infer Of extends Class, unknown]
   ? InstanceType<Of>
@@ -177,7 +176,7 @@ type StageOf<Entry> = Entry extends readonly [infer Of extends Class, unknown]
 
 /** Input of {@link plot}: a stage, a graph of it, several scenarios, or variances by names. */
 export type Plottable =
-  | StageOf<Stages>
+  | StageOf<(typeof PLOTTED)[number]>
   | AttentionGraph
   | VariationSets
   | readonly ScenarioProfile[]

@@ -78,13 +78,7 @@ export const arrivalsChart = defineChart(
           ...(left.length === 0
             ? []
             : PERIODS.map((period) => marked(overview(window, period), period, whole))),
-          ...PERIODS.map((period) =>
-            marked(
-              window.isDense ? density(window, period) : detail(flows, window, period),
-              period,
-              window,
-            ),
-          ),
+          ...PERIODS.map((period) => marked(detail(flows, window, period), period, window)),
         ],
         spacing: 14,
       },
@@ -134,8 +128,17 @@ interface TimeRange {
   readonly toUs: number
 }
 
+/** Draws the requests in the window, or when they arrive if they are too many. */
 function detail(flows: FlowSet, window: ArrivalWindow, period: Period): TimePanel {
   const arrivals = window.inside[period]
+  if (window.isDense) {
+    return {
+      width: WIDTH,
+      height: DENSITY_HEIGHT,
+      title: panelTitle(`${PERIOD_NAMES[period]}: ${counted(arrivals.length, 'request')}`),
+      ...arrivalBars(window.inside, period, window, 'time since the start of the period'),
+    }
+  }
   const { lanes, count: atOnce } = lanesOf(arrivals)
   const laneHeight = Math.min(LANE, MAX_HEIGHT / Math.max(1, atOnce))
   const values = arrivals.map(({ request, startUs, endUs }, i) => ({
@@ -200,17 +203,6 @@ function overview(window: ArrivalWindow, period: Period): TimePanel {
         encoding: { x, x2: { field: 'toUs' } },
       },
     ],
-  }
-}
-
-/** Draws when the requests in the window arrive. */
-function density(window: ArrivalWindow, period: Period): TimePanel {
-  const words = counted(window.inside[period].length, 'request')
-  return {
-    width: WIDTH,
-    height: DENSITY_HEIGHT,
-    title: panelTitle(`${PERIOD_NAMES[period]}: ${words}`),
-    ...arrivalBars(window.inside, period, window, 'time since the start of the period'),
   }
 }
 

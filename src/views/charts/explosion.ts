@@ -1,4 +1,4 @@
-import { extent } from 'd3-array'
+import { extent, max, sort } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import { custom } from '../../core/options.ts'
 import { counted, grouped, percent, shortNumber, shortText, tooltipText } from '../../core/words.ts'
@@ -24,13 +24,9 @@ export const explosionChart = defineChart({}, (diagnosis: ExplosionDiagnosis) =>
   return framedChart(
     {
       title: 'What each remedy does against too many categories',
-      subtitle:
-        rows.length === 0
-          ? 'There are no requests.'
-          : // What helps is drawn.
-            diagnosis.text().split('\n', 1),
-      omissions:
-        notTried.length === 0 || rows.length === 0 ? [] : [`Not tried: ${notTried.join('; ')}.`],
+      // What helps is drawn.
+      subtitle: rows.length === 0 ? 'There are no requests.' : diagnosis.text().split('\n', 1),
+      omissions: notTried.length > 0 && rows.length > 0 && `Not tried: ${notTried.join('; ')}.`,
       width: 840,
     },
     {
@@ -192,19 +188,15 @@ export const expectedCategoriesChart = defineChart(
       requireCount('observed.categories', categories)
     }
     const { replicas } = stage.options
-    const hosts = [
-      ...new Set([...stage.options.hosts, ...observed.map((each) => each.hosts)]),
-    ].sort((a, b) => a - b)
+    const hosts = sort(new Set([...stage.options.hosts, ...observed.map((each) => each.hosts)]))
     if (hosts.length === 0 || hosts.length > SIZE_SCALE.length) {
       throw new OptionError('hosts', hosts.join(', '), `one to ${SIZE_SCALE.length} cluster sizes`)
     }
     const rows = curveRows(expectedCategoryCurves({ ...stage.options, hosts }))
     const points = observed.map((each) => pointOf(each, replicas))
     const requests = [...rows, ...points].map((row) => row.requests)
-    const most = Math.max(
-      ...rows.map(({ high }) => high),
-      ...points.map((point) => point.categories),
-    )
+    const most =
+      max([...rows.map(({ high }) => high), ...points.map(({ categories }) => categories)]) ?? 1
     const x = logAxis([Math.min(...requests), Math.max(...requests) * 1.1], 'requests')
     const y = logAxis([LEAST, most * 1.4], 'different categories')
     const color = { field: 'hosts', type: 'nominal' }
@@ -251,9 +243,7 @@ export const expectedCategoriesChart = defineChart(
           },
         ],
         over:
-          points.length === 0
-            ? []
-            : observedLayers(points, { x: on(x, 'requests'), y: on(y, 'categories') }),
+          points.length === 0 ? [] : observedLayers(points, on(x, 'requests'), on(y, 'categories')),
       }),
     )
   },
@@ -297,7 +287,8 @@ function pointOf({ hosts, requests, categories, name = '' }: ObservedCategories,
 
 function observedLayers(
   points: readonly ReturnType<typeof pointOf>[],
-  { x, y }: { readonly x: SpecPart; readonly y: SpecPart },
+  x: SpecPart,
+  y: SpecPart,
 ): SpecPart[] {
   const rows = points.map(({ sentence: _, ...row }) => row)
   return [

@@ -181,10 +181,7 @@ function densityView(
     curves: all.map(({ profile, ...look }) => {
       const shares = Array.from(profile.histogram(bins), (each) => short(each / profile.requests))
       const steps = shares.map((share, bin): Point => [short(bins.edges[bin] ?? lowUs), share])
-      const ends: Point[] = [
-        [short(highUs), shares.at(-1) ?? 0],
-        [short(highUs), 0],
-      ]
+      const ends = [shares.at(-1) ?? 0, 0].map((share): Point => [short(highUs), share])
       return { ...look, points: [[short(lowUs), 0], ...steps, ...ends] }
     }),
     legend: { columns: 1 },

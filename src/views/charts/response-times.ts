@@ -124,15 +124,11 @@ export const stepTimesChart = defineChart(
     const { of, isOfSegment } = timesOfFinding(steps, finding)
     const { quantity } = steps.flows
     const { service, operation } = finding.steps[0] as FindingStep
+    const step = `${service}${operation && `: ${operation}`}`
+    const where = spoken([step, isOfSegment && finding.segment?.text])
     return gapChart(null, {
       quantity,
-      title: shortText(
-        spoken([
-          `${service}${operation && `: ${operation}`}`,
-          isOfSegment && finding.segment?.text,
-        ]).join(', where '),
-        200,
-      ),
+      title: shortText(where.join(', where '), 200),
       amounts: 'time of the step in a request',
       ended: 'had finished',
       counted: 'request',
@@ -309,14 +305,8 @@ function gapMark({ test, before, after, crossings }: Gap, x: Axis, of: Quantity)
     finishedBefore: percent(before),
     finishedAfter: percent(after),
   }
-  const text = {
-    type: 'text',
-    fontSize: 12,
-    fontWeight: 'bold',
-    baseline: 'middle',
-    align: isRight ? 'right' : 'left',
-    dx: isRight ? -7 : 7,
-  }
+  const side = isRight ? { align: 'right', dx: -7 } : { align: 'left', dx: 7 }
+  const text = { type: 'text', fontSize: 12, fontWeight: 'bold', baseline: 'middle', ...side }
   const at = { x: quantity('textUs'), y: quantity('middle'), text: { field: 'text' } }
   return [
     {

@@ -249,8 +249,6 @@ export const varianceWaterfallChart = defineChart(
     waterfallChart(waterfallOf(varianceOf(variance, options), limit)),
 )
 
-type Waterfall = ReturnType<typeof waterfallOf>
-
 /** Returns the bars and words of a waterfall: plain data, from which pages draw it. */
 export function waterfallOf(found: CategoryVariance, limit: number) {
   const { responseTime, category, categories } = found
@@ -275,7 +273,7 @@ export function waterfallOf(found: CategoryVariance, limit: number) {
   }
 }
 
-export function waterfallChart({ rows, share, ...heading }: Waterfall): Chart {
+export function waterfallChart({ rows, share, ...heading }: ReturnType<typeof waterfallOf>): Chart {
   const [low = 0, high = 1] = extent([0, 1, ...rows.flatMap(({ start, end }) => [start, end])])
   const room = (high - low) * 0.14
   return framedChart(
@@ -459,19 +457,16 @@ function cellsOf(
 ) {
   const pairOf = pairsOf(found, edges)
   const of = found.categories.flows.quantity
+  const names = edges.map((edge) => tooltipText(edgeName(edge, 140)))
   return edges.flatMap((edge, i) =>
-    edges.map((other, j) => {
-      const cell = {
-        label: labels[i] as string,
-        column: String(j + 1),
-        edge: tooltipText(edgeName(edge, 140)),
-        otherEdge: tooltipText(edgeName(other, 140)),
-      }
+    edges.map((_, j) => {
+      const own = { label: labels[i] as string, column: String(j + 1) }
+      const cell = { ...own, edge: names[i] as string, otherEdge: names[j] as string }
       const blank = { ...cell, correlation: null, chance: '–' }
       if (i === j) {
         const variance = squaredDuration(edge.varianceUs2, of)
-        const own = { covariance: `its own variance: ${variance}`, requests: edge.requests }
-        return { ...blank, ...own, text: '' }
+        const covariance = `its own variance: ${variance}`
+        return { ...blank, covariance, requests: edge.requests, text: '' }
       }
       const pair = pairOf(i, j)
       if (pair === undefined) return { ...blank, covariance: 'none', requests: 0, text: '–' }

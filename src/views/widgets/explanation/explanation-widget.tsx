@@ -35,8 +35,6 @@ import { VegaChart } from '../vega-chart.tsx'
 
 export type ExplanationData = ReturnType<typeof explanationData>
 
-type CarriedTable = ReturnType<typeof carriedTable>
-
 const MAX_LEFT_OUT = 300
 
 /** Returns an explanation in about `characters` of JSON: trace names go first, then what differs least. */
@@ -117,7 +115,7 @@ export function restoreExplanation({ carried }: ExplanationData) {
   // Parameters here were in use or can be put back, so none is left out again because its name looks like an id.
   const include = [...new Set(names)].filter((name) => !excluded.includes(name))
   const choice = { include, exclude: excluded }
-  const restore = (table: CarriedTable | null) => {
+  const restore = (table: ReturnType<typeof carriedTable> | null) => {
     if (table === null) return null
     const { parameters, labels, timeUs, weights, traces } = table
     const rows = {

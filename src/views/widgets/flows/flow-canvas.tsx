@@ -93,8 +93,6 @@ export function boundedSight(sight: FlowSight, window: FlowWindow): FlowSight {
   return { k, x: place(sight.x, width, contentWidth), y: place(sight.y, height, contentHeight) }
 }
 
-type FlowZoom = Omit<ReturnType<typeof flowZoom>, 'behavior'>
-
 const CLEARANCE = 60
 /** Scale from which the smallest letters are about 9 pixels high. */
 const READ_SCALE = 0.85
@@ -107,7 +105,7 @@ export function useFlowZoom(
   layer: MutableRef<SVGGElement | null>,
   window: FlowWindow,
   onScale: (scale: number) => void,
-): FlowZoom {
+): Omit<ReturnType<typeof flowZoom>, 'behavior'> {
   const now = useRef({ window, onScale })
   now.current = { window, onScale }
   const { behavior, ...tools } = useMemo(() => flowZoom(surface, layer, now), [])

@@ -65,8 +65,6 @@ import { Caption, Figure, PageOnly, useIsStill } from '../../drawing/figure.tsx'
 import { defineWidget, STAGE_NAME, type ViewProps } from '../define-widget.ts'
 import { VegaChart } from '../vega-chart.tsx'
 
-type CarriedFeatures = ReturnType<typeof carriedFeatures>[VariableKind]
-
 export type LogsData = ReturnType<typeof logsData>
 
 /** Edges of all graphs together that a page carries. */
@@ -239,7 +237,7 @@ export function restoreLogs({ carried }: LogsData) {
 }
 
 function restoredFeatures<F extends Feature>(
-  { types, names, columns }: CarriedFeatures,
+  { types, names, columns }: ReturnType<typeof carriedFeatures>[VariableKind],
   instances: number,
 ): VariableFeatures<F> {
   const rows = names.map((_, variable) =>

@@ -102,11 +102,7 @@ function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
         />
       </div>
       <div class="fd-bar">
-        <ThresholdField
-          value={value}
-          isDisabled={isAuto}
-          onChange={(next) => onChange({ smPThreshold: next })}
-        />
+        <ThresholdField value={value} isDisabled={isAuto} onChange={onChange} />
         <Checkbox
           label="auto: significant changes"
           help="Tests each category’s share of its type instead of using one number for all"
@@ -166,10 +162,9 @@ function curveChart({ thresholds, mutations, precursors, suggested }: ThresholdC
   ).spec
 }
 
-interface FieldProps {
+type FieldProps = Pick<PaneProps, 'onChange'> & {
   readonly value: number
   readonly isDisabled: boolean
-  readonly onChange: (value: number) => void
 }
 
 /** Takes the threshold as a number; wrong input is marked, and left it shows the number in use. */
@@ -191,7 +186,7 @@ function ThresholdField({ value, isDisabled, onChange }: FieldProps) {
           onInput={({ currentTarget }) => {
             const typed = currentTarget.valueAsNumber
             setRefused(typed >= 0 ? null : currentTarget.value)
-            if (typed >= 0) onChange(typed)
+            if (typed >= 0) onChange({ smPThreshold: typed })
           }}
           onBlur={({ currentTarget }) => {
             setRefused(null)
@@ -244,14 +239,11 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
   const rows = useMemo(() => tableOf(current, name, options.limit), [current, name])
   const table = useTable(rows)
   const open = entries.find((entry) => keyOf(entry) === opened)
+  const state = { ...options, opened: open?.rank ?? null, threshold: isThresholdOpen }
   const code =
     open === undefined || !table.isUntouched
       ? table.code
-      : exploreCode(
-          RANKING_WIDGET_OPTIONS,
-          { ...options, opened: open.rank, threshold: isThresholdOpen },
-          { name, kind: null },
-        )
+      : exploreCode(RANKING_WIDGET_OPTIONS, state, { name, kind: null })
   const toggle = (entry: RankingEntry) => setOpened(entry === open ? null : keyOf(entry))
   const { totalRows } = rows
   const first = rows.rows < totalRows ? `the first ${grouped(rows.rows)} of ` : ''
@@ -280,14 +272,12 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
         </Button>
         <StartOver table={table} />
       </div>
-      {isThresholdOpen ? (
+      {isThresholdOpen && (
         <ThresholdPane
-          curve={curve}
-          initial={initial}
-          state={threshold}
+          {...{ curve, initial, state: threshold }}
           onChange={(changes) => setThreshold({ ...threshold, ...changes })}
         />
-      ) : null}
+      )}
       <div aria-live="polite">
         <Caption text={summaryOf(current)} />
       </div>
@@ -488,14 +478,6 @@ export const rankingWidget = defineWidget({
   options: RANKING_WIDGET_OPTIONS,
   data: rankingData,
   view: RankingView,
-  style: [
-    TABLE_STYLE,
-    FLOW_STYLE,
-    EXPLANATION_STYLE,
-    TIMELINE_STYLE,
-    RIBBON_STYLE,
-    FINDINGS_STYLE,
-    RANKING_STYLE,
-  ].join(''),
+  style: `${TABLE_STYLE}${FLOW_STYLE}${EXPLANATION_STYLE}${TIMELINE_STYLE}${RIBBON_STYLE}${FINDINGS_STYLE}${RANKING_STYLE}`,
   hasCharts: true,
 })

@@ -343,14 +343,14 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
   const shown = columns.flatMap((column, at) =>
     state.hidden.includes(at) ? [] : [{ at, column, summary: summaries[at] }],
   )
-  const turn = (to: number) => setPage(Math.max(0, Math.min(lastPage, to)))
-  const onKeyDown = (event: KeyboardEvent) =>
-    actOnKey(event, {
-      PageDown: () => turn(page + 1),
-      PageUp: () => turn(page - 1),
-      Home: () => turn(0),
-      End: () => turn(lastPage),
-    })
+  const turn = (to: number) => () => setPage(Math.max(0, Math.min(lastPage, to)))
+  const keys = {
+    PageDown: turn(page + 1),
+    PageUp: turn(page - 1),
+    Home: turn(0),
+    End: turn(lastPage),
+  }
+  const onKeyDown = (event: KeyboardEvent) => actOnKey(event, keys)
   const allRows =
     data.rows < data.totalRows
       ? `the first ${grouped(data.rows)} rows (of ${grouped(data.totalRows)})`
@@ -382,21 +382,20 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
           still: (row) => shortText(column.format.text(valueAt(column, row)), MAX_CELL_LENGTH),
         }))}
         under={
-          isOpen ? (
+          isOpen && (
             <>
               <tr>
                 {shown.map(({ at, column, summary }) => (
                   <SummaryCell
                     key={at}
-                    column={column}
-                    summary={summary as ColumnSummary}
+                    {...{ column, summary: summary as ColumnSummary }}
                     onFilter={(text) => table.filter(at, state.filters[at] === text ? '' : text)}
                   />
                 ))}
               </tr>
               <FilterRow table={table} shown={shown.map(({ at }) => at)} />
             </>
-          ) : null
+          )
         }
       />
       {kept.length === 0 && data.rows > 0 ? <p class="fd-soft">No row fits.</p> : null}
