@@ -4,7 +4,7 @@ import { useContext, useState } from 'preact/hooks'
 import { counted, grouped, spoken } from '../../core/words.ts'
 import { fittedText, textWidth } from '../charts/text-width.ts'
 import { Button } from './controls.tsx'
-import { INK, MediumContext, type StillPart, TEXT_SIZE, useInk } from './figure.tsx'
+import { INK, MediumContext, type StillPart, TEXT_SIZE } from './figure.tsx'
 
 /** A cell of a still: text, or a drawing of its own that is at most a row high. */
 type StillCell =
@@ -263,9 +263,32 @@ function stillTable<Row>(
             {i === 0 ? null : <line x2={across} y1="0.5" y2="0.5" stroke={INK.light.line} />}
             {row.map((cell, column) => {
               const left = sum(widths.slice(0, column)) + GAP * column
+              if (isDrawing(cell)) {
+                return (
+                  <g key={column} transform={`translate(${left} 0)`}>
+                    {cell.drawing}
+                  </g>
+                )
+              }
               const width = widths[column] ?? 0
               const isNumber = columns[column]?.isNumber ?? false
-              return <Cell key={column} {...{ cell, left, width, isNumber }} />
+              const said = typeof cell === 'string' ? { text: cell } : cell
+              const { text, color = INK.light.text, isBold = false } = said
+              // Fitting would take leading no-break spaces away.
+              const indent = /^\u00a0*/.exec(text)?.[0] ?? ''
+              return (
+                <text
+                  key={column}
+                  x={isNumber ? left + width : left}
+                  y={ROW - 6}
+                  text-anchor={isNumber ? 'end' : 'start'}
+                  font-weight={isBold ? 600 : 400}
+                  style={`fill:${color}`}
+                >
+                  {indent}
+                  {fittedText(text, width - textWidth(indent, TEXT_SIZE), TEXT_SIZE)}
+                </text>
+              )
             })}
           </g>
         ))}
@@ -299,32 +322,4 @@ function cellWidth(cell: StillCell | undefined): number {
   if (cell === undefined) return 0
   if (isDrawing(cell)) return cell.width
   return 1.08 * textWidth(typeof cell === 'string' ? cell : cell.text, TEXT_SIZE)
-}
-
-interface CellProps {
-  readonly cell: StillCell
-  readonly left: number
-  readonly width: number
-  readonly isNumber: boolean
-}
-
-function Cell({ cell, left, width, isNumber }: CellProps) {
-  const ink = useInk()
-  if (isDrawing(cell)) return <g transform={`translate(${left} 0)`}>{cell.drawing}</g>
-  const said = typeof cell === 'string' ? { text: cell } : cell
-  const { text, color = ink.text, isBold = false } = said
-  // Fitting would take leading no-break spaces away.
-  const indent = /^\u00a0*/.exec(text)?.[0] ?? ''
-  return (
-    <text
-      x={isNumber ? left + width : left}
-      y={ROW - 6}
-      text-anchor={isNumber ? 'end' : 'start'}
-      font-weight={isBold ? 600 : 400}
-      style={`fill:${color}`}
-    >
-      {indent}
-      {fittedText(text, width - textWidth(indent, TEXT_SIZE), TEXT_SIZE)}
-    </text>
-  )
 }

@@ -87,7 +87,38 @@ function CallingContextView(props: ViewProps<CallingContextData, CallingContextO
   const deeper = frames.filter(({ row }) => row >= ROWS_IN_SIGHT).length
   return (
     <section aria-label="Calling contexts">
-      <Controls options={options} isCompared={isCompared} onChange={state.change} />
+      <div class="fd-bar">
+        {isCompared && (
+          <Choice
+            name="widths"
+            help="New contexts show in the widths of after, lost ones in those of before"
+            value={options.widths}
+            values={{ after: 'after', before: 'before' }}
+            onChoose={(widths) => state.change({ widths })}
+          />
+        )}
+        <Choice
+          name="measure"
+          help={CALLING_CONTEXT_OPTIONS.measure.sentence}
+          value={options.measure}
+          values={{ time: 'time', requests: 'requests' }}
+          onChoose={(measure) => state.change({ measure })}
+        />
+        {isCompared && (
+          <Choice
+            name="colors"
+            help={CALLING_CONTEXT_OPTIONS.color.sentence}
+            value={options.color}
+            values={{ self: 'own work', total: 'with all it calls' }}
+            onChoose={(color) => state.change({ color })}
+          />
+        )}
+        <Search
+          value={options.search}
+          placeholder="service or name"
+          onSearch={(search) => state.change({ search })}
+        />
+      </div>
       <Caption text={widthTitle(options, contexts, layout.whole)}>
         Blank below a frame is its own work. Click or Enter goes into a frame, Escape goes back.
         {deeper > 0 ? ` ${grouped(rows)} rows: scroll down to the deeper ones.` : ''}
@@ -132,49 +163,6 @@ function widthTitle(
   return measure === 'time'
     ? `Widths: ${quantity.unit === null ? 'time that requests waited' : quantity.name}${period}, mean of ${of}.`
     : `Widths: shares of a request${period}, each of ${of} counted the same.`
-}
-
-interface ControlsProps {
-  readonly options: CallingContextOptions
-  readonly isCompared: boolean
-  readonly onChange: (changes: Partial<CallingContextOptions>) => void
-}
-
-function Controls({ options, isCompared, onChange }: ControlsProps) {
-  return (
-    <div class="fd-bar">
-      {isCompared ? (
-        <Choice
-          name="widths"
-          help="New contexts show in the widths of after, lost ones in those of before"
-          value={options.widths}
-          values={{ after: 'after', before: 'before' }}
-          onChoose={(widths) => onChange({ widths })}
-        />
-      ) : null}
-      <Choice
-        name="measure"
-        help={CALLING_CONTEXT_OPTIONS.measure.sentence}
-        value={options.measure}
-        values={{ time: 'time', requests: 'requests' }}
-        onChoose={(measure) => onChange({ measure })}
-      />
-      {isCompared ? (
-        <Choice
-          name="colors"
-          help={CALLING_CONTEXT_OPTIONS.color.sentence}
-          value={options.color}
-          values={{ self: 'own work', total: 'with all it calls' }}
-          onChoose={(color) => onChange({ color })}
-        />
-      ) : null}
-      <Search
-        value={options.search}
-        placeholder="service or name"
-        onSearch={(search) => onChange({ search })}
-      />
-    </div>
-  )
 }
 
 function Crumbs(props: {

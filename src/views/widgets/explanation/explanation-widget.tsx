@@ -245,6 +245,9 @@ export function ExplanationView(props: ViewProps<ExplanationData, ExplanationOpt
   const place = useFocusKept(explanation)
   const question = answerTo(explanation, chosen)
   const groups = useMemo(() => groupsOf(explanation, question), [explanation, question])
+  const limit = useIsStill() ? MAX_STILL_NODES : MAX_NODES
+  const tree = useMemo(() => treeRows(question, { limit }), [question, limit])
+  const hidden = treeHidden(tree)
   const take = (verb: ExplanationStep['verb']) => (column: string) =>
     setState({ explanation: explanation[verb](column), steps: [...steps, { verb, column }] })
   const shown = { explanation, question, groups, onTakeOut: take('without') }
@@ -275,7 +278,8 @@ export function ExplanationView(props: ViewProps<ExplanationData, ExplanationOpt
           text={`Slow ${rows}s: ${tooltipText(time)} above ${formatDuration(question.slowAboveUs)}.`}
         />
       )}
-      <Tree {...shown} />
+      <ParameterTree {...shown} rows={tree} />
+      {hidden > 0 && <Caption text={`${counted(hidden, 'node')} further down are not drawn.`} />}
       <Sentences {...shown} />
       {explanation.excluded.length > 0 && (
         <div>
@@ -326,19 +330,6 @@ function questionsOf(explanation: Explanation): typeof QUESTION_WORDS {
   return Object.fromEntries(asked) as typeof QUESTION_WORDS
 }
 
-function Tree(shown: Shown) {
-  const { question } = shown
-  const limit = useIsStill() ? MAX_STILL_NODES : MAX_NODES
-  const rows = useMemo(() => treeRows(question, { limit }), [question, limit])
-  const hidden = treeHidden(rows)
-  return (
-    <>
-      <ParameterTree {...shown} rows={rows} />
-      {hidden > 0 && <Caption text={`${counted(hidden, 'node')} further down are not drawn.`} />}
-    </>
-  )
-}
-
 const SENTENCES = 4
 
 function Sentences({ explanation: { subject }, question, groups }: Shown) {
@@ -368,14 +359,10 @@ function Sentences({ explanation: { subject }, question, groups }: Shown) {
   )
 }
 
-interface LeftOutProps {
-  readonly data: ExplanationData
-  readonly dropped: number
-  readonly name: string
-}
-
 /** Parameters that never took part, and those that the page had no room for. */
-function LeftOut({ data: { leftOut, leftOutCount }, dropped, name }: LeftOutProps) {
+function LeftOut(props: { data: ExplanationData; dropped: number; name: string }) {
+  const { dropped, name } = props
+  const { leftOut, leftOutCount } = props.data
   return (
     <>
       {dropped === 0 ? null : (

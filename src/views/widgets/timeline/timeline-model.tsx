@@ -25,12 +25,7 @@ import { marksOfPeriod, timeMarks } from '../../charts/time-marks.ts'
 import { roundUp } from '../../drawing/axes.tsx'
 import { rangeOption } from '../../drawing/time-range.tsx'
 import { STAGE_NAME, TRACE_URL } from '../define-widget.ts'
-import {
-  ChangePane,
-  type ShownChange,
-  shownFindings,
-  type TraceLinks,
-} from '../findings/findings-list.tsx'
+import { type ShownChange, shownFindings } from '../findings/findings-list.tsx'
 
 function rangeOf(period: string) {
   const sentence = `Range selected ${period}, since its start, widened to whole µs; null for all of it`
@@ -401,23 +396,6 @@ function stretchOf(
     isClear: ribbonIsClear(comparison),
     carried: () => comparison,
   }
-}
-
-interface PaneProps {
-  readonly stretch: Stretch
-  readonly name: string
-  readonly linkOf: TraceLinks
-}
-
-/** Shows the differences of a stretch of time: its ribbon, and findings. */
-export function StretchPane({ stretch, name, linkOf }: PaneProps) {
-  if (stretch === null) return null
-  return (
-    <div class="fd-stretch">
-      <p aria-live="polite">{stretchText(stretch)}</p>
-      {stretch.state === 'compared' ? <ChangePane {...{ ...stretch, name, linkOf }} /> : null}
-    </div>
-  )
 }
 
 /** Says what of a stretch is compared. */

@@ -36,14 +36,14 @@ import { Figure, Text, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { Legend, marked, swatch } from '../../drawing/legend.tsx'
 import { ZOOM_STYLE } from '../../drawing/time-range.tsx'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { FINDINGS_STYLE, RIBBON_STYLE, traceLinks } from '../findings/findings-list.tsx'
+import { ChangePane, FINDINGS_STYLE, RIBBON_STYLE, traceLinks } from '../findings/findings-list.tsx'
 import {
   carriedRequests,
   filteredRequests,
   rangeBetween,
   rateText,
   type StretchData,
-  StretchPane,
+  stretchText,
   summarizeRange,
   TIMELINE_OPTIONS,
   type TimelineData,
@@ -551,13 +551,15 @@ function TimelineView(props: ViewProps<TimelineData & StretchData, TimelineOptio
       ...(period === 0 || isLinked ? { beforeUs: range } : {}),
       ...(period === 1 || isLinked ? { afterUs: range } : {}),
     })
-  const stretch = useStretch(data, { ranges, filter: { category, root } })
+  const filter = { category, root }
+  const stretch = useStretch(data, { ranges, filter })
+  const linkOf = traceLinks(options.traceUrl)
   return (
     <section aria-label="Timeline">
       <div class="fd-bar">
         <FilterSelect
           data={data}
-          filter={{ category, root }}
+          filter={filter}
           onChange={(next) => {
             change({ category: next.category })
             setRoot(next.root)
@@ -588,7 +590,14 @@ function TimelineView(props: ViewProps<TimelineData & StretchData, TimelineOptio
           summarizeRange(requests[1], ranges[1], model.requests[1]),
         ]}
       />
-      <StretchPane stretch={stretch} name={call.name} linkOf={traceLinks(options.traceUrl)} />
+      {stretch !== null && (
+        <div class="fd-stretch">
+          <p aria-live="polite">{stretchText(stretch)}</p>
+          {stretch.state === 'compared' && (
+            <ChangePane {...stretch} {...{ name: call.name, linkOf }} />
+          )}
+        </div>
+      )}
       <StateCode code={timelineCode(data, { ...options, root }, call.name)} />
     </section>
   )

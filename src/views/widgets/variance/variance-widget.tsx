@@ -231,7 +231,7 @@ interface DetailsProps {
 
 /** Shows how edges add up to the variance of a category, and what the chosen one varies with. */
 function VarianceDetails({ detail, chosen, onChoose }: DetailsProps) {
-  const { waterfall, edges } = detail
+  const { waterfall, edges, more } = detail
   const { spec } = useMemo(() => waterfallChart(waterfall), [waterfall])
   const edge = edges.find((each) => each.edge === chosen)
   const onPath = new Set<unknown>(edges.map((each) => each.edge))
@@ -246,7 +246,36 @@ function VarianceDetails({ detail, chosen, onChoose }: DetailsProps) {
         />
       </div>
       <div>
-        <Edges {...{ detail, chosen, onChoose: toggle }} />
+        <DataTable<DetailEdge>
+          class="fd-variance-edges"
+          rows={edges}
+          rowProps={(each) => ({ 'aria-selected': each.edge === chosen })}
+          columns={[
+            {
+              title: 'edge on the critical path',
+              still: ({ name }) => name,
+              cell: (each) => (
+                <Button
+                  aria-pressed={each.edge === chosen}
+                  title={each.from === '' ? each.name : `${each.from} → ${each.to}`}
+                  onClick={() => toggle(each.edge)}
+                >
+                  {each.name}
+                </Button>
+              ),
+            },
+            barColumn(
+              'share',
+              (each) => (Number.isNaN(each.share) ? 'none' : varianceShare(each.share)),
+              (each) => Math.abs(each.share || 0),
+              (each) => `var(--fd-${each.share < 0 ? 'after' : 'change'})`,
+            ),
+            numberColumn('variance', ({ varianceUs2 }) => squaredDuration(varianceUs2)),
+            numberColumn('latency', ({ meanUs }) => formatDuration(meanUs)),
+            numberColumn('on path', (each) => percent(each.onCriticalPath)),
+          ]}
+        />
+        {more > 0 && <p class="fd-soft">… and {counted(more, 'more edge')} with smaller shares.</p>}
         {edge === undefined ? (
           <p class="fd-soft">
             Choose an edge, here or in the chart, to see which edges vary with it.
@@ -256,47 +285,6 @@ function VarianceDetails({ detail, chosen, onChoose }: DetailsProps) {
         )}
       </div>
     </div>
-  )
-}
-
-interface EdgesProps extends Pick<DetailsProps, 'detail' | 'chosen'> {
-  readonly onChoose: (edge: number) => void
-}
-
-function Edges({ detail: { edges, more }, chosen, onChoose }: EdgesProps) {
-  return (
-    <>
-      <DataTable<DetailEdge>
-        class="fd-variance-edges"
-        rows={edges}
-        rowProps={(each) => ({ 'aria-selected': each.edge === chosen })}
-        columns={[
-          {
-            title: 'edge on the critical path',
-            still: ({ name }) => name,
-            cell: (each) => (
-              <Button
-                aria-pressed={each.edge === chosen}
-                title={each.from === '' ? each.name : `${each.from} → ${each.to}`}
-                onClick={() => onChoose(each.edge)}
-              >
-                {each.name}
-              </Button>
-            ),
-          },
-          barColumn(
-            'share',
-            (each) => (Number.isNaN(each.share) ? 'none' : varianceShare(each.share)),
-            (each) => Math.abs(each.share || 0),
-            (each) => `var(--fd-${each.share < 0 ? 'after' : 'change'})`,
-          ),
-          numberColumn('variance', ({ varianceUs2 }) => squaredDuration(varianceUs2)),
-          numberColumn('latency', ({ meanUs }) => formatDuration(meanUs)),
-          numberColumn('on path', (each) => percent(each.onCriticalPath)),
-        ]}
-      />
-      {more > 0 && <p class="fd-soft">… and {counted(more, 'more edge')} with smaller shares.</p>}
-    </>
   )
 }
 

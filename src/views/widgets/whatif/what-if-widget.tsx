@@ -528,10 +528,7 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
         <PageOnly>
           <div>
             <Sliders
-              rows={rows}
-              part={part}
-              by={by}
-              changes={changes}
+              {...{ rows, part, by, changes }}
               onChange={(moved) => setChanges(withChange(changes, moved))}
             />
             <Chips
@@ -561,7 +558,7 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
       <Caption text={sampleText(data, by)}>
         {prediction === null ? undefined : 'The code below predicts all of them.'}
       </Caption>
-      {data.diagnosis === null ? null : (
+      {data.diagnosis && (
         <WhatIfCauses
           diagnosis={data.diagnosis}
           chosen={cause}
@@ -732,11 +729,8 @@ export const whatIfWidget = defineWidget({
     }
     // A service that no request of the sample calls has no slider.
     const model = restoreRequests(carried.sample)
-    for (const each of [
-      readChanges(changes),
-      ...kept.map((each, i) => readChanges(each, `kept[${i}]`)),
-    ])
-      predictedProfile(model, each)
+    predictedProfile(model, readChanges(changes))
+    kept.forEach((each, i) => void predictedProfile(model, readChanges(each, `kept[${i}]`)))
     return carried
   },
   view: WhatIfView,
