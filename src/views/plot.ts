@@ -69,7 +69,6 @@ import { Widget } from './widgets/widget.ts'
 
 const { name: _, ...FLOW_OPTIONS } = FLOWS_WIDGET_OPTIONS
 
-/** Most steps of a category's flow that is drawn without grouping. */
 const MAX_WHOLE = 60
 
 /**

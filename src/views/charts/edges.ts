@@ -61,7 +61,6 @@ function stepsWithoutEdges({ findings, edges, steps }: Comparison): StepChange[]
   )
 }
 
-/** Content of a row: an edge or a step. */
 type Shift = Pick<
   EdgeChange,
   'shiftUs' | 'interval' | 'changed' | 'probabilitySlower' | 'afterRequests' | 'q'

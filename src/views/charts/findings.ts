@@ -152,7 +152,6 @@ export const interferenceChart = defineChart(
   },
 )
 
-/** Says what was tested without a result. */
 function nothingCompared({ step, slowCalls, usualCalls }: Interference): string {
   if (step === null) {
     return 'No calls were examined: this needs a finding of slower calls of a service, compared by time, and option interference.'

@@ -151,7 +151,6 @@ interface MatrixRow {
   readonly different: boolean
 }
 
-/** Draws a frame around the hosts of each class, and its name beside them. */
 function frames(
   classes: readonly HostClass[],
   blocks: readonly (readonly string[])[],

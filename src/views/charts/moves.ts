@@ -8,9 +8,7 @@ import { rootName } from './node-names.ts'
 
 const WIDTH = 380
 const ROW_HEIGHT = 34
-/** Space between two categories, as a share of all requests that are drawn. */
 const GAP = 0.08
-/** Points on each edge of a band. */
 const POINTS = 21
 
 const LOOKS = [

@@ -182,7 +182,6 @@ function ratesOf(
   })
 }
 
-/** Counts the failed requests, all requests, and their worth. */
 function countFailures(flows: FlowSet, own: readonly Failure[]) {
   const counts = own.map(({ request }) => flows.countOf(request))
   return {

@@ -95,7 +95,6 @@ export function ribbonParts(
   })
 }
 
-/** Returns the largest changes at a level, and the share of all change that they hold. */
 function changedAt(steps: readonly TimedStep[], level: Level, limit: number) {
   const together = group(steps, (step) => JSON.stringify(named(level, step)))
   const unsorted = Array.from(together.values(), (members) => ({

@@ -27,7 +27,6 @@ function schemeOfSystem(): Scheme {
   return matchMedia(IS_DARK).matches ? 'dark' : 'light'
 }
 
-/** Returns the scheme of the nearest background behind an element; `undefined` for none. */
 function schemeBehind(element: Element): Scheme | undefined {
   for (let at: Element | null = element; at !== null; at = parentOf(at)) {
     const numbers = getComputedStyle(at).backgroundColor.match(/[\d.]+/g) ?? []

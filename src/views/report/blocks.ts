@@ -220,7 +220,6 @@ interface WarningItem {
   readonly detail?: string
 }
 
-/** Most characters of what a comment says of a warning. */
 const MAX_WARNING_LENGTH = 600
 
 /** Warnings, with their details folded; `left` more are not among them. */

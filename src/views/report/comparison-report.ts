@@ -215,7 +215,6 @@ export function filesText(files: readonly string[]): string {
   return firstOf(files, { most: MAX_FILES })
 }
 
-/** Returns where the time of a mean request went, as a picture and as a table. */
 function ribbonSection(comparison: Comparison): Blocks {
   const { account, flows } = comparison
   const of = flows.quantity
@@ -479,7 +478,6 @@ function powerBlocks(comparison: Comparison, limit: number): Blocks {
   ]
 }
 
-/** Causes that are listed though they explain no finding. */
 const MAX_CAUSES = 5
 
 /** Returns one row per significant cause, the best first, with before and after as they were recorded around them. */

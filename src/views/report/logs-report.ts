@@ -112,7 +112,6 @@ function performanceLead(compared: LogComparison): string {
   ]).join(' ')
 }
 
-/** Returns the messages that only after logged, and the differences, the most informative first. */
 function partsOf(compared: LogComparison, maxRows: number) {
   const news = newEvents(compared.divergence)
   const found = differences(compared)

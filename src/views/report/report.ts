@@ -21,7 +21,6 @@ import {
 } from './comparison-report.ts'
 import { briefLogsReport, logsReport } from './logs-report.ts'
 
-/** Colors of charts, with their counterparts on a dark page. */
 const DARK_CHART = [['white', '#1b1e23'], ...DARK_COLORS]
 
 const darkCharts = DARK_CHART.map(
@@ -182,7 +181,6 @@ function reportOf(
 /** Policy that runs and fetches nothing, even if an escape were missing. */
 const POLICY = 'default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;'
 
-/** Most characters of a comment's title. */
 const MAX_TITLE_LENGTH = 200
 
 function toHtml({ title, head, body, foot }: Report): string {

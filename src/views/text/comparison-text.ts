@@ -242,7 +242,6 @@ function shortBlocks(
     .map((lines) => lines.join('\n'))
 }
 
-/** Lists the options that print more, if there is more. */
 function moreHint({ findings: all, ranking: { mutations } }: Comparison, warnings: Warnings) {
   const [first] = all.findings
   const more = spoken([
@@ -365,7 +364,6 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
   ].join('\n')
 }
 
-/** Names likely sources of the requests of a mutation without a precursor. */
 function likelySources({ moves, categories }: Comparison, { category }: RankedMutation): string {
   const streams = moves.streams.filter(({ kind, to }) => kind === 'moves' && to === category)
   if (streams.length === 0) return ''
@@ -519,7 +517,6 @@ function callKinds(calls: readonly Call[]): CallKind[] {
   return kinds
 }
 
-/** Returns the calls to show, in their order and with their callers: the wanted ones, then the longest. */
 function shownCalls(calls: readonly CallKind[], isWanted: (call: Call) => boolean): CallKind[] {
   const order = sort(
     calls.keys(),

@@ -245,7 +245,6 @@ function causesTable(
   return `${table}\n\nEach row makes one change alone: the part of the shift of the mean that it explains, the distance of the profiles that is left, p50 and p99.`
 }
 
-/** Returns the column of the share of requests within a time; none without one. */
 function withinColumn<Row>(us: number | null, profileOf: (row: Row) => LatencyProfile) {
   if (us === null) return {}
   return { [`≤ ${formatDuration(us)}`]: (row: Row) => percent(profileOf(row).shareWithin(us)) }

@@ -99,7 +99,6 @@ export function allRequests({ contexts, requests }: CallingContexts): CallingCon
   }
 }
 
-/** Frames narrower than this share of the width are not drawn. */
 const MIN_WIDTH = 1 / 2000
 
 /** Places contexts below their callers, as wide as their time, siblings in one fixed order. */

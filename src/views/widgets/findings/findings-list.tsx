@@ -151,7 +151,6 @@ function requestsOf(flows: FlowSet, period: Period): number[] {
   )
 }
 
-/** Returns the mean, median and 99th percentile of the times of requests. */
 function timesOf(flows: FlowSet, period: Period, timeUs: Float64Array) {
   const rows = requestsOf(flows, period)
     .filter((request) => !Number.isNaN(timeUs[request]))
@@ -176,7 +175,6 @@ interface RibbonProps {
   readonly linkOf: TraceLinks
 }
 
-/** Draws a ribbon whose changed parts open into their times, two traces, and the effect of undoing them. */
 function RibbonPane({ account, isClear, whose = 'A mean request', carried, linkOf }: RibbonProps) {
   const { spec, parts } = useMemo(
     () => ribbonOf(account, { isClear, whose }),
@@ -202,9 +200,7 @@ function RibbonPane({ account, isClear, whose = 'A mean request', carried, linkO
             ))}
           </fieldset>
         )}
-        {part === undefined ? null : (
-          <PartDetails key={picked} {...{ part, account, carried, linkOf }} />
-        )}
+        {part && <PartDetails key={picked} {...{ part, account, carried, linkOf }} />}
       </PageOnly>
     </div>
   )
@@ -304,6 +300,8 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
   return comparison.findings.findings.map((finding, place) => {
     const { rank, title, text, look, segment, shareOfChange, requests, contributionUs } = finding
     const clause = segmentClause(finding)
+    const eachUs = contributionUs / Math.max(1, requests)
+    const interval = intervalText(finding.eachInterval, quantity)
     const {
       categories: [category = null],
     } = finding
@@ -316,13 +314,7 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
       what: title.replace(clause, ''),
       where: clause === '' ? 'all' : clause.slice(2),
       share: shareOfChange > 0 ? shareOfChange : null,
-      each:
-        contributionUs === 0
-          ? []
-          : [
-              signedAmount(contributionUs / Math.max(1, requests), quantity),
-              intervalText(finding.eachInterval, quantity),
-            ],
+      each: contributionUs === 0 ? [] : [signedAmount(eachUs, quantity), interval],
       requests,
       category,
       overTime: meansOverTime(comparison, finding),
@@ -389,20 +381,20 @@ function Spark({ overTime }: Pick<ShownFinding, 'overTime'>) {
   const ink = useInk()
   const { width, height } = SPARK
   const largest = max(overTime.flat(), (us) => us ?? 0) || 1
-  const path = (means: readonly (number | null)[], from: number) =>
-    means
-      .map((us, i) => {
-        if (us === null) return ''
-        const x = from + ((i + 0.5) / PARTS) * (width / 2)
-        const verb = i > 0 && means[i - 1] !== null ? 'L' : 'M'
-        return `${verb}${x.toFixed(1)} ${(height - 1 - (us / largest) * (height - 2)).toFixed(1)}h0.01`
-      })
-      .join('')
+  const path = (means: readonly (number | null)[] = [], from: number) => {
+    const marks = means.map((us, i) => {
+      if (us === null) return ''
+      const x = from + ((i + 0.5) / PARTS) * (width / 2)
+      const verb = i > 0 && means[i - 1] !== null ? 'L' : 'M'
+      return `${verb}${x.toFixed(1)} ${(height - 1 - (us / largest) * (height - 2)).toFixed(1)}h0.01`
+    })
+    return marks.join('')
+  }
   return (
     <svg {...SPARK} aria-hidden="true" fill="none" stroke-width="1.5" stroke-linecap="round">
       <path d={`M0 ${height - 0.5}h${width}`} stroke={ink.line} stroke-width="1" />
-      <path d={path(overTime[0] ?? [], 0)} stroke={ink.before} />
-      <path d={path(overTime[1] ?? [], width / 2)} stroke={ink.after} />
+      <path d={path(overTime[0], 0)} stroke={ink.before} />
+      <path d={path(overTime[1], width / 2)} stroke={ink.after} />
     </svg>
   )
 }
@@ -444,7 +436,6 @@ interface ListProps extends Omit<ChangeProps, 'comparison' | 'isClear' | 'childr
   readonly quantity: Quantity
 }
 
-/** Lists the findings, one row per cause, which opens into its pictures and facts. */
 function FindingsList({ findings, none, ...context }: ListProps) {
   const [opened, setOpened] = useState<number | null>(null)
   if (findings.length === 0) return <Caption text={none} />
@@ -461,9 +452,7 @@ function FindingsList({ findings, none, ...context }: ListProps) {
           rankColumn('Finding', isOpen, (row) => setOpened(isOpen(row) ? null : row.rank)),
           ...columnsOf(findings),
         ]}
-        opened={(finding) =>
-          isOpen(finding) ? <FindingDetails finding={finding} {...context} /> : null
-        }
+        opened={(row) => (isOpen(row) ? <FindingDetails finding={row} {...context} /> : null)}
       />
     </>
   )
@@ -480,10 +469,8 @@ function FindingDetails({ finding, name, quantity, carried, linkOf }: DetailsPro
   return (
     <div class="fd-mutation">
       <p>{tooltipText(`${text} · look at ${look}`)}</p>
-      {account === null ? null : (
-        <RibbonPane account={account} isClear whose={AFFECTED} {...{ carried, linkOf }} />
-      )}
-      {distribution === null ? null : <VegaChart spec={distribution} />}
+      {account && <RibbonPane isClear whose={AFFECTED} {...{ account, carried, linkOf }} />}
+      {distribution && <VegaChart spec={distribution} />}
       <Exemplars exemplars={exemplars} linkOf={linkOf} />
       {category === null ? null : (
         <p class="fd-soft">

@@ -101,7 +101,6 @@ export function pathData(points: readonly Point[], aside = 0): string {
 /** Widths of lines, in pixels: work, half of a pair, waiting, and mere connections. */
 const STROKE = { work: 4, half: 3.6, wait: 1.3, lead: 1.6 } as const
 const LEAD_DASH = '2 4'
-/** The outline of a large change that is not significant. */
 const QUIET_DASH = '4 3'
 const CORRESPONDENCE_DASH = '6 4'
 const OUTLINE = { outer: 14, inner: 9.5 } as const
@@ -109,12 +108,9 @@ const OUTLINE = { outer: 14, inner: 9.5 } as const
 const RIM = { least: 1.6, most: 9 } as const
 const BOLD_SHARE = 0.1
 
-interface LineProps {
+interface LineProps extends Omit<StepProps, 'drawn' | 'notes' | 'isPinned'> {
   readonly part: FlowPart
   readonly drawn: DrawnLink
-  readonly words: string
-  readonly isSelected: boolean
-  readonly hands: Hands | undefined
 }
 
 /** Draws a link: thick for work, thin for waiting, dotted for a mere connection. */
@@ -154,7 +150,6 @@ function FlowLinkLine({ part, drawn, words, isSelected, hands }: LineProps) {
   )
 }
 
-/** Says how long a link takes, above all lines. */
 function FlowLinkLabel({ drawn, onClick }: { drawn: DrawnLink; onClick: Hands['onClick'] }) {
   const { link, columnX, label, labelY } = drawn
   const ink = useInk()

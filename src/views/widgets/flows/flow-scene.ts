@@ -319,7 +319,6 @@ export function orderChangesOf(changes: readonly OrderChange[], nodes: readonly 
   return changes.filter(({ first, second }) => nodes.includes(first) || nodes.includes(second))
 }
 
-/** Most names listed for a group of new or gone steps. */
 const MAX_HELD = 3
 
 /** Returns the caption of a group; for added or removed steps their operations: `prefetch · lock acquire × 33`. */

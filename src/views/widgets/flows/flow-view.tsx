@@ -144,15 +144,15 @@ function StepDetails({ flow, step }: FlowProps & { readonly step: SceneStep }) {
         </p>
       ))}
       <div class="fd-bar">
-        {group === null ? null : <Button onClick={() => flow.toggle(group.id)}>Open</Button>}
-        {openedGroup === null ? null : (
+        {group && <Button onClick={() => flow.toggle(group.id)}>Open</Button>}
+        {openedGroup !== null && (
           <Button onClick={() => flow.toggle(openedGroup)}>Fold back</Button>
         )}
-        {isBeside && step.inBefore && step.inAfter ? (
+        {isBeside && step.inBefore && step.inAfter && (
           <Button aria-pressed={isPinned} onClick={() => flow.pin(node)}>
             {isPinned ? 'Unpin' : 'Pin: align both flows here'}
           </Button>
-        ) : null}
+        )}
         <NoteEditor flow={flow} target={{ node }} />
       </div>
       <ul class="fd-flow-edges">
@@ -167,9 +167,9 @@ function StepDetails({ flow, step }: FlowProps & { readonly step: SceneStep }) {
           </li>
         ))}
       </ul>
-      {near.length > MAX_LISTED ? (
+      {near.length > MAX_LISTED && (
         <p class="fd-soft">… and {counted(near.length - MAX_LISTED, 'more edge')}.</p>
-      ) : null}
+      )}
     </>
   )
 }
@@ -324,13 +324,13 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
 function FlowControls({ flow }: FlowProps) {
   const { state, change, zoom, window, difference, stepOn } = flow
   const { regions, differences, components, ranked } = flow.data
-  const differenceCount = ranked.differences.length
+  const count = ranked.differences.length
   const hasGroups: Readonly<Record<FlowLevel, boolean>> = {
     steps: true,
     regions: regions.length > 0,
     groups: differences.some(({ nodes }) => nodes.length > 1),
     components: components.length > 0,
-    focus: ranked.differences.length > 0,
+    focus: count > 0,
   }
   const levels = (Object.keys(LEVELS) as FlowLevel[]).filter(
     (level) => level === state.level || hasGroups[level],
@@ -355,7 +355,7 @@ function FlowControls({ flow }: FlowProps) {
       {state.pins.length > 0 && state.mode === 'side-by-side' && (
         <Button onClick={() => change({ pins: [] })}>Unpin all</Button>
       )}
-      {differenceCount > 0 && state.mode !== 'animation' ? (
+      {count > 0 && state.mode !== 'animation' && (
         <fieldset class="fd-flow-set" aria-label="Differences">
           <Button aria-label="Previous difference" onClick={() => stepOn(-1)}>
             ‹
@@ -364,19 +364,19 @@ function FlowControls({ flow }: FlowProps) {
             aria-live="polite"
             class="fd-flow-count"
             // Reserves the largest width, so that its neighbors and the drawing stay in place.
-            data-widest={nthDifference(differenceCount, differenceCount)}
+            data-widest={`Difference ${grouped(count)} of ${grouped(count)}`}
           >
             <span>
               {difference < 0
-                ? counted(differenceCount, 'difference')
-                : nthDifference(difference + 1, differenceCount)}
+                ? counted(count, 'difference')
+                : `Difference ${grouped(difference + 1)} of ${grouped(count)}`}
             </span>
           </span>
           <Button aria-label="Next difference" onClick={() => stepOn(1)}>
             ›
           </Button>
         </fieldset>
-      ) : null}
+      )}
       <fieldset class="fd-flow-set" aria-label="Zoom">
         <Button aria-label="Smaller" onClick={() => zoom.zoomBy(1 / 1.4)}>
           −
@@ -388,10 +388,6 @@ function FlowControls({ flow }: FlowProps) {
       </fieldset>
     </div>
   )
-}
-
-function nthDifference(number: number, count: number): string {
-  return `Difference ${grouped(number)} of ${grouped(count)}`
 }
 
 export const FLOW_STYLE = `
@@ -502,12 +498,10 @@ function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
   return (
     <>
       <Caption text={summaryOf(data, options)} />
-      {[
-        ...shownDifferences(data).map((line, i) => `${i + 1}. ${line}`),
-        otherDifferences(data),
-      ].map((line, i) => (
-        <Caption key={i} text={line} />
+      {shownDifferences(data).map((line, i) => (
+        <Caption key={i} text={`${i + 1}. ${line}`} />
       ))}
+      <Caption text={otherDifferences(data)} />
       {scene === undefined ? (
         <Caption text={`${grouped(data.nodes.length)} steps are too many for a picture.`} />
       ) : (

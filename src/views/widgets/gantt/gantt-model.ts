@@ -219,7 +219,6 @@ function isOnTheWay(caller: FlowCall, kind: string | null, callees: readonly Flo
   return callees.length > 0 && callees.every(isCallee)
 }
 
-/** Most parameters of one call that are carried along. */
 const MAX_FACTS = 40
 const MAX_VALUE_LENGTH = 500
 

@@ -82,7 +82,6 @@ export const GANTT_STYLE = `${ZOOM_STYLE}
 const PAGE = 500
 /** A still is no place to look for the two hundredth call. */
 const MAX_STILL_ROWS = 100
-/** Room for durations and a scroll bar. */
 const ASIDE = 80
 /** Indentation of a level, if that leaves most of the column to names. */
 const MAX_INDENT = 11

@@ -67,7 +67,6 @@ import { VegaChart } from '../vega-chart.tsx'
 
 export type LogsData = ReturnType<typeof logsData>
 
-/** Edges of all graphs together that a page carries. */
 const MAX_EDGES = 16_000
 /** Number of the most divergent variables of a kind that are carried even if nothing depends on them. */
 const MAX_DIVERGENT = 30

@@ -229,7 +229,6 @@ function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'compari
   )
 }
 
-/** Lists the edges of a mutation's flow: changed ones first, then by how far they moved. */
 function Edges({ edges, changedEdges, isNew }: MutationDetails) {
   if (edges.totalRows === 0) return <p class="fd-soft">Its flow is a single step.</p>
   const title = isNew

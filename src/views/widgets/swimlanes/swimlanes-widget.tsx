@@ -319,7 +319,6 @@ type MessageProps = Pick<SwimlaneLayout, 'placeOf'> & {
   isThin: boolean
 }
 
-/** Draws a message on its way: a call is a line, a reply is dashed; dark on the critical path. */
 function MessageMark({ item, x, placeOf, isThin }: MessageProps) {
   const ink = useInk()
   const { kind, isCritical } = item.message

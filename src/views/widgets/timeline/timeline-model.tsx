@@ -243,7 +243,6 @@ const MAX_TIMES = 36_000
 /** Spreads what comes in order evenly between 0 and 1, whatever rhythm it has. */
 const GOLDEN = 0.618_033_988_749_895
 
-/** Requests that a page compares anew, with the times of their steps. */
 type CarriedRequests = ReturnType<typeof carriedRequests>
 
 /** Takes all requests of a comparison, or one in `every`, spread evenly over both periods. */

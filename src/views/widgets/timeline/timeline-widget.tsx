@@ -272,7 +272,6 @@ function barsPath(
 
 const MIN_REQUESTS = 5
 
-/** Draws a step for each part of the time; parts of few requests leave a gap. */
 function medianPath(
   bins: TimeBins,
   dots: PlotBox,
@@ -407,7 +406,6 @@ interface BrushProps extends RangeShadeProps {
   readonly onChange: (range: RangeUs | null) => void
 }
 
-/** Selects a stretch of a period: by dragging across it, and by its two ends. */
 function Brush({ model, name, onChange, range, box, x }: BrushProps) {
   const area = useRef<SVGRectElement>(null)
   const [moved, setMoved] = useState<RangeUs | null | undefined>(undefined)
@@ -456,10 +454,8 @@ interface EndProps extends Pick<BrushProps, 'model' | 'range' | 'box' | 'x'> {
 
 const GRIP = { width: 9, height: 26 }
 const FONT_SIZE = 11
-/** Number of arrow-key steps that Page Up and Page Down go. */
 const PAGE = 10
 
-/** Draws an end of a stretch, with its time: it is dragged, or moved by keys. */
 function RangeEnd({ model, end, range, box, x, label, onMove, onLetGo, onStep }: EndProps) {
   const ink = useInk()
   const { spanUs, stepUs } = model

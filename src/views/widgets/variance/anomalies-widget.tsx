@@ -30,7 +30,6 @@ interface AnomaliesData {
   readonly traces: readonly GanttData[]
 }
 
-/** Most calls that a page carries. */
 const MAX_CALLS = 40_000
 
 function anomaliesData(

@@ -229,7 +229,6 @@ interface DetailsProps {
   readonly onChoose: (edge: number | null) => void
 }
 
-/** Shows how edges add up to the variance of a category, and what the chosen one varies with. */
 function VarianceDetails({ detail, chosen, onChoose }: DetailsProps) {
   const { waterfall, edges, more } = detail
   const { spec } = useMemo(() => waterfallChart(waterfall), [waterfall])

@@ -202,7 +202,6 @@ export function restoreRequests({ carried }: RequestSample): RequestModel {
   return new RequestModel(models, 0)
 }
 
-/** Returns where each of some runs begins, and the end of the last. */
 function offsetsOf(lengths: Uint32Array): Uint32Array {
   return Uint32Array.from([0, ...cumsum(lengths)])
 }
