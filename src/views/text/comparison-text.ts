@@ -124,11 +124,11 @@ export function findingText(
   )
   const blocks = [
     comparison.findings.textOf(finding, proseWidth(width)),
-    [
+    spoken([
       `${id} (${kind}): in ${count(BEFORE)} requests before, ${count(AFTER)} after`,
-      ...(services.length > 0 ? [`Services, the prime suspect first: ${names(services)}`] : []),
+      services.length > 0 && `Services, the prime suspect first: ${names(services)}`,
       ...consequences.map((below) => `Consequence: ${below.id} ${below.title}`),
-    ].join('\n'),
+    ]).join('\n'),
     ...evidenceTables(finding, comparison.flows.quantity, width),
     ...mutations.map((mutation) => `Mutation ${mutationText(comparison, mutation, ALL)}`),
     ...flowText(comparison, mutations[0]),
@@ -228,11 +228,11 @@ function shortBlocks(
     .flatMap((line) => wrapped(line, '', prose))
   const warnings = all.flatMap((one) => (isHint(one) ? [] : `! ${one.code}: ${one.finding}`))
   const mutations = comparison.ranking.mutations.length
-  const foot = [
-    ...(mutations + comparison.findings.findings.length === 0 ? [nothingFound(comparison)] : []),
+  const foot = spoken([
+    mutations + comparison.findings.findings.length === 0 && nothingFound(comparison),
     ...thresholdLines(comparison).flatMap((line) => wrapped(line, '', prose)),
     ...moreHint(comparison, all),
-  ]
+  ])
   const room = limit - head.length - foot.length - 4
   const least = all.filter(isVital).length + 1
   const shownWarnings = warningLines(warnings, Math.max(least, room - findings.length), prose)
@@ -349,19 +349,17 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
   const cost = noPrecursor
     ? 'cost unknown'
     : `${sign}${formatAmount(contributionUs, quantity)} in total`
-  return [
+  const those = `${counted(Math.round(requests), 'request')} ${kind === 'structural' ? 'more' : 'before'}`
+  const doubt = significant ? '' : '; in no finding, so it may be chance'
+  return spoken([
     `${rank}. ${rootName(categories, category, MAX_NAME_LENGTH)}`,
-    `   ${kind}, category ${category}: ${cost}, ` +
-      `${counted(Math.round(requests), 'request', 'requests')} ` +
-      (kind === 'structural' ? 'more' : 'before') +
-      (significant ? '' : '; in no finding, so it may be chance'),
-    ...(Math.abs(remainingUs - contributionUs) < MIN_TOLD * Math.abs(contributionUs)
-      ? []
-      : [`   ${formatAmount(remainingUs, quantity)} left once those above are repaired`]),
+    `   ${kind}, category ${category}: ${cost}, ${those}${doubt}`,
+    !(Math.abs(remainingUs - contributionUs) < MIN_TOLD * Math.abs(contributionUs)) &&
+      `   ${formatAmount(remainingUs, quantity)} left once those above are repaired`,
     ...(kind === 'structural'
       ? structuralLines(comparison, mutation)
       : responseTimeLines(comparison, category, most)),
-  ].join('\n')
+  ]).join('\n')
 }
 
 function likelySources({ moves, categories }: Comparison, { category }: RankedMutation): string {

@@ -1,4 +1,4 @@
-import { sort } from 'd3-array'
+import { range, sort } from 'd3-array'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { codeText, textLiteral } from '../../../core/code-literals.ts'
 import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
@@ -143,17 +143,16 @@ function variablesToShow(
   graphs: readonly AttentionGraph[],
   opened: VariableDivergence | undefined,
 ): readonly VariableDivergence[] {
-  const wanted = new Set<VariableDivergence | undefined>([opened])
-  for (const kind of VARIABLE_KINDS) {
-    const ofKind = divergence.variables.filter((each) => each.kind === kind)
-    for (const each of ofKind.slice(0, MAX_DIVERGENT)) {
-      if (each.score > 0 || each.presence.onlyIn !== null) wanted.add(each)
-    }
-  }
-  for (const { kind, nodes } of graphs) {
-    for (const { name } of nodes) wanted.add(divergence.variable(kind, name))
-  }
-  return divergence.variables.filter((each) => wanted.has(each))
+  const { variables } = divergence
+  const ofKinds = VARIABLE_KINDS.flatMap((kind) =>
+    variables.filter((each) => each.kind === kind).slice(0, MAX_DIVERGENT),
+  )
+  const divergent = ofKinds.filter(({ score, presence }) => score > 0 || presence.onlyIn !== null)
+  const inGraphs = graphs.flatMap(({ kind, nodes }) =>
+    nodes.map(({ name }) => divergence.variable(kind, name)),
+  )
+  const wanted = new Set([opened, ...divergent, ...inGraphs])
+  return variables.filter((each) => wanted.has(each))
 }
 
 function instancesToShow({ logs, networks }: LogComparison): number[] {
@@ -240,11 +239,9 @@ function restoredFeatures<F extends Feature>(
   instances: number,
 ): VariableFeatures<F> {
   const rows = names.map((_, variable) =>
-    Array.from({ length: instances }, (_, instance) => {
-      const features = columns.map(
-        (column) => column[variable * instances + instance] ?? Number.NaN,
-      )
-      return { instance, features }
+    range(instances).map((instance) => {
+      const place = variable * instances + instance
+      return { instance, features: columns.map((column) => column[place] ?? Number.NaN) }
     }),
   )
   return new VariableFeatures({ names, instances, columns: types as F[], rows })
@@ -466,11 +463,11 @@ function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
       <div class="fd-beside">
         <div>
           <DataTable columns={testColumns(counts)} rows={rows} rowKey={({ name: key }) => key} />
-          {empty.length === 0 ? null : (
+          {empty.length > 0 && (
             <p class="fd-soft">No instance has: {empty.map((row) => row.name).join('; ')}.</p>
           )}
         </div>
-        {spec === null ? null : <VegaChart spec={spec} />}
+        {spec && <VegaChart spec={spec} />}
       </div>
     </section>
   )
@@ -640,8 +637,7 @@ function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
           </p>
           <div class="fd-logs-sides">
             <GraphList
-              graphs={ofKind}
-              shown={shown}
+              {...{ graphs: ofKind, shown }}
               onChoose={(next) => change({ feature: next })}
             />
             <div class="fd-logs-graph">
@@ -654,7 +650,7 @@ function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
       {others.map((graph) => (
         <LogsGraph key={graph.kind} graph={graph} open={null} onToggle={onToggle} />
       ))}
-      {open === null ? null : (
+      {open !== null && (
         <PageOnly>
           <VariableDetails logs={logs} kind={kind} name={open} onClose={() => setOpen(null)} />
         </PageOnly>

@@ -1,4 +1,4 @@
-import { group, max, rollup, sort, sum } from 'd3-array'
+import { group, max, sort, sum } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
@@ -40,15 +40,12 @@ const MAX_AT_ONCE = 5
 function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): SwimlaneData['lanes'] {
   // Work that nobody waits for only ranks lanes that nobody waits for at all.
   const weight = ({ critical, work }: Visit) => lengthUs(critical) + 1e-6 * lengthUs(work)
-  const weights = sides.map(({ visits }) =>
-    rollup(
-      visits,
-      (own) => sum(own, weight),
-      ({ lane }) => lane,
-    ),
-  )
+  const weightIn =
+    (name: string) =>
+    ({ visits }: Pick<SwimlaneSide, 'visits'>) =>
+      sum(visits, (visit) => (visit.lane === name ? weight(visit) : 0))
   const [first, ...others] = lanes
-  const byWeight = sort(others, ({ name }) => -(max(weights, (of) => of.get(name) ?? 0) ?? 0))
+  const byWeight = sort(others, ({ name }) => -(max(sides, weightIn(name)) ?? 0))
   const kept = new Set<unknown>()
   let left = MAX_TRACKS
   for (const lane of first === undefined ? [] : [first, ...byWeight]) {
@@ -211,27 +208,21 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
     const { key, startUs, endUs } = item
     const aroundUs = Math.max(0.05 * (endUs - startUs), 0.5)
     const around = () => roundedRange([Math.max(0, startUs - aroundUs), endUs + aroundUs])
-    const acts = { z: () => onRange(around()), Escape: () => onRange(null) }
+    const zooms = { z: () => onRange(around()), Escape: () => onRange(null) }
+    const acts = { ArrowDown: undefined, ArrowUp: undefined, ...zooms }
     return {
       class: 'fd-lane-item',
       'data-item': `${panel.side} ${key}`,
       'pointer-events': 'auto',
-      ...markAt(key, {
-        words: itemWords(item),
-        acts: { ArrowDown: undefined, ArrowUp: undefined, ...acts },
-      }),
+      ...markAt(key, { words: itemWords(item), acts }),
     } as JSX.SVGAttributes<SVGGElement>
   }
   const title = `${period}: ${formatDuration(responseTimeUs)}`
   const trace = `trace ${shortText(traceId, 36)}`
   const details = choice === 'chosen' ? [trace] : [`${choice}; ${trace}`, choice]
   const detail = details.find((each) => textWidth(each, 11) <= width) ?? details.at(-1) ?? ''
-  const of = `${grouped(leftOut)} of ${counted(messages, 'message')}`
-  const leftOutWords = [
-    `${of} left out: they would overlap those drawn`,
-    `${of} left out`,
-    `${grouped(leftOut)} left out`,
-  ]
+  const of = `${grouped(leftOut)} of ${counted(messages, 'message')} left out`
+  const leftOutWords = [`${of}: they would overlap those drawn`, of, `${grouped(leftOut)} left out`]
   const room = width - 30 - 1.1 * textWidth(title, 12)
   return (
     <g role="tree" aria-label={`Request ${period}`} transform={`translate(${left} ${top})`}>
@@ -313,11 +304,8 @@ function VisitMark({ name, y, isShared, ...bar }: VisitProps) {
   )
 }
 
-type MessageProps = Pick<SwimlaneLayout, 'placeOf'> & {
-  item: MessageItem
-  x: (timeUs: number) => number
-  isThin: boolean
-}
+type MessageProps = Pick<SwimlaneLayout, 'placeOf'> &
+  Pick<VisitProps, 'x'> & { item: MessageItem; isThin: boolean }
 
 function MessageMark({ item, x, placeOf, isThin }: MessageProps) {
   const ink = useInk()
@@ -427,7 +415,7 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
     <section aria-label="Swimlanes">
       <Caption text={tooltipText(data.title)} isHeading />
       <div class="fd-bar">
-        {data.sides.length < 2 ? null : (
+        {data.sides.length > 1 && (
           <Choice
             name="after"
             help="One below the other, over one axis; or next to each other, on the same scale"
@@ -439,11 +427,11 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
         <Button disabled={range === null} onClick={() => zoom(null)}>
           whole time
         </Button>
-        {layout.isLong ? (
+        {layout.isLong && (
           <Button onClick={() => change({ folded: !folded })}>
             {folded ? `show all ${allLanes}` : 'fold lanes'}
           </Button>
-        ) : null}
+        )}
         <span class="fd-soft">
           Drag across the lanes, or press z on a line, to go into the time of both.
         </span>
@@ -472,13 +460,11 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
         {layout.height > WINDOW ? <StickyAxis layout={layout} /> : null}
       </div>
       <p class="fd-lane-words" aria-live="polite">
-        {words === '' ? (
+        {words || (
           <span class="fd-soft">
             Point at a line, or use Tab and the arrow keys, for details. Dotted line: the reply to
             the request.
           </span>
-        ) : (
-          words
         )}
       </p>
       <StateCode code={code} />

@@ -554,8 +554,7 @@ function TimelineView(props: ViewProps<TimelineData & StretchData, TimelineOptio
     <section aria-label="Timeline">
       <div class="fd-bar">
         <FilterSelect
-          data={data}
-          filter={filter}
+          {...{ data, filter }}
           onChange={(next) => {
             change({ category: next.category })
             setRoot(next.root)
@@ -578,14 +577,7 @@ function TimelineView(props: ViewProps<TimelineData & StretchData, TimelineOptio
         </Button>
       </div>
       <Timeline {...{ model, requests, ranges }} onRange={setRange} />
-      <Facts
-        ranges={ranges}
-        spanUs={model.spanUs}
-        summaries={[
-          summarizeRange(requests[0], ranges[0], model.requests[0]),
-          summarizeRange(requests[1], ranges[1], model.requests[1]),
-        ]}
-      />
+      <Facts {...{ ranges, requests, model }} />
       {stretch !== null && (
         <div class="fd-stretch">
           <p aria-live="polite">{stretchText(stretch)}</p>
@@ -599,20 +591,19 @@ function TimelineView(props: ViewProps<TimelineData & StretchData, TimelineOptio
   )
 }
 
-type Summary = ReturnType<typeof summarizeRange>
-
-type FactsProps = Pick<TimelineModel, 'spanUs'> &
-  Pick<TimelineProps, 'ranges'> & { readonly summaries: readonly [Summary, Summary] }
-
 const FACTS = ['period', 'arrived', 'requests', 'rate', 'mean time', 'median time']
 
-function Facts({ summaries: [before, after], ranges, spanUs }: FactsProps) {
+function Facts({ ranges, requests, model }: Pick<TimelineProps, 'ranges' | 'requests' | 'model'>) {
+  const { spanUs } = model
+  const before = summarizeRange(requests[0], ranges[0], model.requests[0])
+  const after = summarizeRange(requests[1], ranges[1], model.requests[1])
   const known = (us: number, text: (us: number) => string) => (Number.isFinite(us) ? text(us) : '–')
-  const facts = ({ requests, all, perSecond, meanUs, medianUs }: Summary) => [
-    requests === all ? grouped(all) : `${grouped(requests)} (${percent(requests / all)})`,
+  const facts = ({ all, perSecond, ...some }: typeof before) => [
+    some.requests === all
+      ? grouped(all)
+      : `${grouped(some.requests)} (${percent(some.requests / all)})`,
     rateText(perSecond),
-    known(meanUs, formatDuration),
-    known(medianUs, formatDuration),
+    ...[some.meanUs, some.medianUs].map((us) => known(us, formatDuration)),
   ]
   const more = after.requests - before.requests
   const rate = after.perSecond / before.perSecond - 1

@@ -1,4 +1,4 @@
-import { bisector, extent } from 'd3-array'
+import { bisector, extent, sort } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import { OptionError } from '../../../core/errors.ts'
 import {
@@ -142,27 +142,22 @@ function WhatIfCauses({ diagnosis, chosen, onChoose }: CausesProps) {
     numberColumn('p50', ({ profile }) => formatDuration(profile.facts.p50Us)),
     numberColumn('p99', ({ profile }) => formatDuration(profile.facts.p99Us), PAGE_ONLY),
     numberColumn('requests', ({ touched }) => grouped(touched), PAGE_ONLY),
-    ...(verdicts.size === 1
-      ? []
-      : [
-          textColumn('a cause?', verdictText, {
-            hint: 'Whether the part it changes differs beyond chance, and brings the response times closer',
-          }),
-        ]),
+    textColumn('a cause?', verdictText, {
+      hint: 'Whether the part it changes differs beyond chance, and brings the response times closer',
+    }),
   ]
   const [first] = causes
   const chance = first?.q == null ? '' : ` (${pValue(first.q, 'q')})`
-  const same =
-    verdicts.size === 1
-      ? ` ${first?.significant ? 'Each cause differs beyond chance' : 'No cause surely differs beyond chance'}${chance}.`
-      : ''
-  const stopped = isComplete ? '' : ' The diagnosis was stopped before everything was tried.'
+  const all = first?.significant ? 'Each cause differs' : 'No cause surely differs'
+  const said = spoken([
+    `Divergence is how far response times are from the target: ${distance(unchanged)} as recorded before.`,
+    verdicts.size === 1 && `${all} beyond chance${chance}.`,
+    !isComplete && 'The diagnosis was stopped before everything was tried.',
+  ])
   return (
     <div>
       <Caption text="Which single change brings it to the target?" isHeading />
-      <Caption
-        text={`Divergence is how far response times are from the target: ${distance(unchanged)} as recorded before.${same}${stopped}`}
-      >
+      <Caption text={said.join(' ')}>
         Click a cause, or press Enter, to lay its profile over the others; arrows go up and down and
         open what lies within.
       </Caption>
@@ -171,11 +166,11 @@ function WhatIfCauses({ diagnosis, chosen, onChoose }: CausesProps) {
         role="treegrid"
         class="fd-what-if-causes"
         max={6}
-        columns={columns}
+        columns={verdicts.size === 1 ? columns.slice(0, -1) : columns}
         rows={
           isStill
-            ? placed.toSorted((a, b) => a.rank - b.rank)
-            : placed.filter(({ place }) => shown.includes(place))
+            ? sort(placed, ({ rank }) => rank)
+            : shown.map((place) => placed[place] as PlacedCause)
         }
         rowKey={({ rank }) => rank}
         rowProps={(cause) => ({
@@ -187,11 +182,11 @@ function WhatIfCauses({ diagnosis, chosen, onChoose }: CausesProps) {
           ...stopAtCause(cause),
         })}
       />
-      {causes.length < causesInAll ? (
+      {causes.length < causesInAll && (
         <p class="fd-soft">
           The best {grouped(causes.length)} of {counted(causesInAll, 'scenario')} that were tried.
         </p>
-      ) : null}
+      )}
     </div>
   )
 }
