@@ -335,11 +335,10 @@ function stepBlocks(finding: Finding, { flows }: Comparison): Blocks {
   const covered = sum(tested, ({ afterRequests }) => afterRequests)
   const isPart = !isStructural(finding) && covered < MIN_COVERED * finding.requests
   if (tested.length === 0 || isPart) return []
+  const some = finding.segment === undefined ? '' : ', over requests of the segment and others'
   const about = isStructural(finding)
     ? 'Other changed steps, within the call answered just before'
-    : finding.segment === undefined
-      ? 'Changed steps'
-      : 'Changed steps, over requests of the segment and others'
+    : `Changed steps${some}`
   const slower = `after is ${changeWords(of, true).how} in`
   const rows = steps.slice(0, MAX_ROWS).map((alike) => {
     const edge = greatest(alike, ({ afterRequests }) => afterRequests) as EdgeChange
@@ -357,16 +356,10 @@ function stepBlocks(finding: Finding, { flows }: Comparison): Blocks {
       `${grouped(edge.beforeRequests)} → ${grouped(edge.afterRequests)}`,
     ]
   })
+  const sizes = amounts('one step takes', 'likely between', slower, 'requests before → after')
   return [
     heading(4, about),
-    table(
-      [
-        ...names('from', 'to'),
-        'where',
-        ...amounts('one step takes', 'likely between', slower, 'requests before → after'),
-      ],
-      rows,
-    ),
+    table([...names('from', 'to'), 'where', ...sizes], rows),
     more(steps.length - MAX_ROWS, 'more step'),
   ]
 }
@@ -439,16 +432,9 @@ function mutationBlocks(comparison: Comparison): Blocks {
     intervalText(one.interval, of),
     chanceText(one.q),
   ])
+  const sizes = amounts('requests', 'median before → after', 'likely between', 'chance (q)')
   return [
-    table(
-      [
-        ...amounts('rank'),
-        ...names('kind of request'),
-        'what',
-        ...amounts('requests', 'median before → after', 'likely between', 'chance (q)'),
-      ],
-      rows,
-    ),
+    table([...amounts('rank'), ...names('kind of request'), 'what', ...sizes], rows),
     more(comparison.ranking.mutations.length - rows.length, 'more', 'more'),
     reading(
       `Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other ${of.name}”: the same work takes a different ${of === TIME ? 'time' : 'amount of it'}. “Other work”: more requests do this work than before; the median before is of the work they most likely did then. q is the chance of a false alarm, corrected for the number of tests. It compares all times, not just medians, so it can be small where the interval of the median includes 0. ${strict}`,
@@ -466,16 +452,8 @@ function powerBlocks(comparison: Comparison, limit: number): Blocks {
     durationText(medianUs, quantity),
     Number.isFinite(shiftUs) ? signedAmount(shiftUs, quantity) : 'never: too few',
   ])
-  return [
-    table(
-      [
-        ...names('type of request'),
-        ...amounts('requests before → after', 'median before', 'noticeable from'),
-      ],
-      rows,
-    ),
-    reading(powerNote(known)),
-  ]
+  const sizes = amounts('requests before → after', 'median before', 'noticeable from')
+  return [table([...names('type of request'), ...sizes], rows), reading(powerNote(known))]
 }
 
 const MAX_CAUSES = 5

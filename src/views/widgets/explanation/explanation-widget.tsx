@@ -1,3 +1,4 @@
+import { sort } from 'd3-array'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { textLiteral } from '../../../core/code-literals.ts'
 import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
@@ -62,14 +63,11 @@ export function explanationData(explanation: Explanation, characters: number) {
 }
 
 /** Names of parameters: those of the trees, those taken out, then the most different first. */
-function importance(explanation: Explanation): ReadonlyMap<string, number> {
-  const inTrees = explanation.questions.flatMap(({ tree }) => columnsOf(tree.root))
-  const differing = explanation.questions
-    .flatMap((question) => differencesOf(explanation, question))
-    .sort((a, b) => b.effect - a.effect)
-    .map(({ column }) => column)
-  const names = new Set([...inTrees, ...explanation.excluded, ...differing])
-  return new Map([...names].map((name, rank) => [name, rank]))
+function importance(explanation: Explanation): string[] {
+  const { questions, excluded } = explanation
+  const differing = questions.flatMap((question) => differencesOf(explanation, question))
+  const byEffect = sort(differing, ({ effect }) => -effect).map(({ column }) => column)
+  return [...questions.flatMap(({ tree }) => columnsOf(tree.root)), ...excluded, ...byEffect]
 }
 
 function columnsOf(node: ClassificationNode | RegressionNode): string[] {
@@ -79,15 +77,15 @@ function columnsOf(node: ClassificationNode | RegressionNode): string[] {
 function carriedTable(
   { table }: ParameterQuestion,
   excluded: readonly string[],
-  { order, limit }: { order: ReadonlyMap<string, number>; limit: number },
+  { order, limit }: { order: readonly string[]; limit: number },
 ) {
   const include = [...table.parameters.map(({ name }) => name), ...excluded]
   const all = table.choose({ include, exclude: [] }).parameters
-  const rankOf = ({ name }: Parameter) => order.get(name) ?? order.size
+  const place = new Map(order.toReversed().map((name, i) => [name, order.length - i]))
   const { labels, timeUs, weights = null } = table.rows
   let size = sizeOf({ labels, timeUs, weights })
   const kept = new Set<Parameter>()
-  for (const parameter of all.toSorted((a, b) => rankOf(a) - rankOf(b))) {
+  for (const parameter of sort(all, ({ name }) => place.get(name) ?? order.length + 1)) {
     size += sizeOf(parameter)
     // The first is shown whatever its size.
     if (size <= limit || kept.size === 0) kept.add(parameter)
@@ -118,15 +116,11 @@ export function restoreExplanation({ carried }: ExplanationData) {
   const restore = (table: ReturnType<typeof carriedTable> | null) => {
     if (table === null) return null
     const { parameters, labels, timeUs, weights, traces } = table
-    const rows = {
-      requests: Uint32Array.from(labels, (_, row) => row),
-      labels,
-      // Neither are periods; what changed with them alone is left out already.
-      periods: labels,
-      timeUs,
-      startUs: new Float64Array(labels.length),
-      weights: weights ?? undefined,
-    }
+    const requests = Uint32Array.from(labels.keys())
+    const startUs = new Float64Array(labels.length)
+    // Neither are periods; what changed with them alone is left out already.
+    const unknown = { requests, startUs, periods: labels }
+    const rows = { ...unknown, labels, timeUs, weights: weights ?? undefined }
     // The requests themselves are not carried: a table asks for nothing but their traces.
     const ids = traces ?? Array.from(labels, () => '')
     return new ParameterTable({ ids } as unknown as FlowSet, { all: parameters, rows }, choice)
@@ -273,7 +267,7 @@ export function ExplanationView(props: ViewProps<ExplanationData, ExplanationOpt
           Start over
         </Button>
       </div>
-      {question.slowAboveUs === null ? null : (
+      {question.slowAboveUs !== null && (
         <Caption
           text={`Slow ${rows}s: ${tooltipText(time)} above ${formatDuration(question.slowAboveUs)}.`}
         />
@@ -365,13 +359,13 @@ function LeftOut(props: { data: ExplanationData; dropped: number; name: string }
   const { leftOut, leftOutCount } = props.data
   return (
     <>
-      {dropped === 0 ? null : (
+      {dropped > 0 && (
         <p role="note">
           This page had no room for {counted(dropped, 'parameter')} that differ least: trees grow
           without them, and may differ from those of <code>{name}</code>.
         </p>
       )}
-      {leftOutCount === 0 ? null : (
+      {leftOutCount > 0 && (
         <details class="fd-left-out">
           <summary>
             {counted(leftOutCount, 'parameter does', 'parameters do')} not take part

@@ -275,11 +275,10 @@ export function foldedTo(calls: readonly GanttCall[], rows: number): number[] {
   for (const call of callers) {
     const more = children.get(call)?.length ?? 0
     if (!unfolded.has(callAt(call).parent)) continue
-    if (left + more > rows) folded.push(call)
-    else {
-      unfolded.add(call)
-      left += more
-    }
+    const isFolded = left + more > rows
+    left += isFolded ? 0 : more
+    if (isFolded) folded.push(call)
+    else unfolded.add(call)
   }
   return sort(folded)
 }

@@ -399,22 +399,22 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
         }
       />
       {kept.length === 0 && data.rows > 0 ? <p class="fd-soft">No row fits.</p> : null}
-      {data.rows > Math.min(data.pageSize, 10) ? (
+      {data.rows > Math.min(data.pageSize, 10) && (
         <Pager
           {...{ rows: kept.length, page, pageSize, onPage: setPage }}
-          pageSizes={[...new Set([...PAGE_SIZES, data.pageSize])].sort((a, b) => a - b)}
+          pageSizes={sort(new Set([...PAGE_SIZES, data.pageSize]))}
           onPageSize={(size) => {
             setPageSize(size)
             setPage(Math.floor(first / size))
           }}
         />
-      ) : null}
-      {data.rows < data.totalRows ? (
+      )}
+      {data.rows < data.totalRows && (
         <p class="fd-soft">
           The first {grouped(data.rows)} of {counted(data.totalRows, 'row')} are here;{' '}
           {counted(data.totalRows - data.rows, 'row')} left out to keep the page small.
         </p>
-      ) : null}
+      )}
       {isOpen || table.code !== data.name ? <StateCode code={table.code} /> : null}
     </section>
   )
@@ -609,20 +609,19 @@ function Numbers({ column, summary }: Omit<CellProps<NumberSummary>, 'onFilter'>
   const most = Math.max(...bins.map(({ all }) => all), 1)
   const step = WIDTH / bins.length
   // All rows pale and those left in full; a single row is seen too.
-  const bars = (rowsOf: (bin: { readonly all: number; readonly kept: number }) => number) =>
-    bins
-      .map((bin, i) => {
-        const rows = rowsOf(bin)
-        const height = Math.max(1.5, (HEIGHT * rows) / most)
-        return rows === 0 ? '' : `M${i * step},${HEIGHT}v${-height}h${step - 1}v${height}z`
-      })
-      .join('')
+  const bars = (which: 'all' | 'kept') => {
+    const paths = bins.map(({ [which]: rows }, i) => {
+      const height = Math.max(1.5, (HEIGHT * rows) / most)
+      return rows === 0 ? '' : `M${i * step},${HEIGHT}v${-height}h${step - 1}v${height}z`
+    })
+    return paths.join('')
+  }
   return (
     <>
       <svg width={WIDTH} height={HEIGHT} role="img" aria-label={label}>
         <title>{label}</title>
-        <path d={bars(({ all }) => all)} style="fill:var(--fd-line)" />
-        <path d={bars(({ kept }) => kept)} style="fill:var(--fd-soft)" />
+        <path d={bars('all')} style="fill:var(--fd-line)" />
+        <path d={bars('kept')} style="fill:var(--fd-soft)" />
       </svg>
       <div class="fd-soft">{facts}</div>
       {low === high ? null : <div class="fd-soft">median {text(middle)}</div>}

@@ -1,3 +1,4 @@
+import { sort } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import type { Categories } from '../../../compare/categories/categories.ts'
 import { Comparison } from '../../../comparison/comparison.ts'
@@ -137,15 +138,16 @@ function binsOf(categories: Categories, { category, period, meanUs }: CategorySp
 }
 
 function varianceDetail(found: CategoryVariance) {
-  const byShare = [...found.edges].sort(
-    (a, b) => Math.abs(b.share || 0) - Math.abs(a.share || 0) || a.edge - b.edge,
+  const byShare = sort(
+    found.edges,
+    ({ share }) => -Math.abs(share || 0),
+    ({ edge }) => edge,
   )
+  const shown = byShare.slice(0, MAX_EDGES)
   return {
     waterfall: waterfallOf(found, MAX_BARS),
-    edges: byShare
-      .slice(0, MAX_EDGES)
-      .map((edge, place) => detailEdge(found, edge, place < MAX_PARTNERED)),
-    more: Math.max(0, byShare.length - MAX_EDGES),
+    edges: shown.map((edge, place) => detailEdge(found, edge, place < MAX_PARTNERED)),
+    more: byShare.length - shown.length,
   }
 }
 
@@ -298,7 +300,7 @@ function EdgePanel({ edge, onChoose, onPath }: PanelProps) {
     <div class="fd-variance-edge" aria-live="polite">
       <h3>{edge.name}</h3>
       <p>{covaryingSentence(edge)}</p>
-      {edge.covarying === null || edge.covarying.length === 0 ? null : (
+      {edge.covarying !== null && edge.covarying.length > 0 && (
         <DataTable<NonNullable<DetailEdge['covarying']>[number]>
           rows={edge.covarying}
           columns={[
@@ -317,7 +319,7 @@ function EdgePanel({ edge, onChoose, onPath }: PanelProps) {
           ]}
         />
       )}
-      {edge.moreCovarying === 0 ? null : (
+      {edge.moreCovarying > 0 && (
         <p class="fd-soft">
           … and {counted(edge.moreCovarying, 'more edge')}, less strongly: all are in the code
           below.
@@ -386,7 +388,7 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
           {isPaneOpen ? '▾' : '▸'} All categories: distribution of C², and a table
         </Button>
       </div>
-      {isPaneOpen ? (
+      {isPaneOpen && (
         <>
           <div class="fd-categories">
             <VegaChart spec={data.all.variation} />
@@ -394,7 +396,7 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
           </div>
           <StateCode code={code} />
         </>
-      ) : null}
+      )}
     </section>
   )
 }
@@ -470,11 +472,11 @@ function Spreads({ spreads, ranked, open, onOpen }: SpreadsProps) {
           },
         ]}
       />
-      {ranked > spreads.length ? (
+      {ranked > spreads.length && (
         <p class="fd-soft">
           The {grouped(spreads.length)} with the highest C² of {grouped(ranked)}.
         </p>
-      ) : null}
+      )}
     </>
   )
 }
