@@ -75,12 +75,13 @@ export function barColumn<Row>(
   shareOf: (row: Row) => number,
   colorOf: (row: Row) => string = () => 'var(--fd-change)',
 ): DataColumn<Row> {
-  const cell = (row: Row) => (
-    <span class="fd-with-bar">
-      <span>{textOf(row)}</span>
-      <CellBar share={Math.max(0, Math.min(1, shareOf(row)))} width={BAR} color={colorOf(row)} />
-    </span>
-  )
+  const cell = (row: Row) =>
+    textOf(row) !== '' && (
+      <span class="fd-with-bar">
+        <span>{textOf(row)}</span>
+        <CellBar share={Math.max(0, Math.min(1, shareOf(row)))} width={BAR} color={colorOf(row)} />
+      </span>
+    )
   return numberColumn(title, cell, { still: textOf })
 }
 
