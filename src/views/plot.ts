@@ -130,13 +130,7 @@ export const PLOTTED = [
   [EdgeChanges, { shifts: edgeChangesChart }],
   [ExecutionModels, { profiles: latencyProfilesChart, model: executionModelDrawing }],
   [ExpectedCategoryCurves, { expected: expectedCategoriesChart }],
-  [
-    Explanation,
-    {
-      tree: parameterTreeDrawing,
-      differences: parameterDifferencesChart,
-    },
-  ],
+  [Explanation, { tree: parameterTreeDrawing, differences: parameterDifferencesChart }],
   [ExplosionDiagnosis, { remedies: explosionChart }],
   [Findings, { findings: findingsChart }],
   [FoldedFlows, { sizes: foldedSizesChart, arrivals: arrivalsChart }],

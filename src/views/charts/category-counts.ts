@@ -157,6 +157,14 @@ function dots(points: readonly CategoryPoint[], largest: number): SpecPart {
   const legend = { title: null, columns: 1 }
   const color = colorBy(LOOKS, points, { legend })
   const { domain } = color['scale'] as { domain: readonly string[] }
+  const sizes = {
+    title: 'categories at one point',
+    values: [...new Set([1, Math.round(Math.sqrt(most)), most])],
+    format: ',d',
+    orient: 'bottom',
+    titleOrient: 'left',
+    symbolType: 'circle',
+  }
   const shapes = domain.map((kind) => LOOKS.find(({ name }) => name === kind)?.shape)
   return {
     data: { values: points },
@@ -176,17 +184,7 @@ function dots(points: readonly CategoryPoint[], largest: number): SpecPart {
           domain: [1, Math.max(2, most)],
           range: [80, Math.min(600, 80 * most)],
         },
-        legend:
-          most === 1
-            ? null
-            : {
-                title: 'categories at one point',
-                values: [...new Set([1, Math.round(Math.sqrt(most)), most])],
-                format: ',d',
-                orient: 'bottom',
-                titleOrient: 'left',
-                symbolType: 'circle',
-              },
+        legend: most === 1 ? null : sizes,
       },
       tooltip: tooltip({
         root: 'root',

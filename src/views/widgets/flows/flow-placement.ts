@@ -1,4 +1,4 @@
-import { cross, group, least as smallest, sort, sum } from 'd3-array'
+import { cross, group, max, least as smallest, sort, sum } from 'd3-array'
 import type { FlowDifference } from '../../../explain/flow-pair/flow-comparison.ts'
 import { textWidth } from '../../charts/text-width.ts'
 import { flowLayout } from '../../drawing/node-link.tsx'
@@ -84,11 +84,10 @@ export function placeFlow(
       rows: rows.map((ranges) => ranges[i] ?? null),
     })),
   )
-  const ends = (top: readonly number[]) =>
-    top.map((y, box) => (Number.isNaN(y) ? 0 : y + (boxes[box]?.height ?? 0)))
+  const ends = (top: readonly number[]) => top.map((y, box) => y + (boxes[box]?.height ?? 0))
   return {
     width: Math.max(0, ...sizes.map(({ right }, i) => (middles[i] as number) + right)),
-    heights: tops.map((top) => Math.max(0, ...ends(top))),
+    heights: tops.map((top) => max([0, ...ends(top)]) ?? 0),
     middles: columnOf.map((column) => middles[column] as number),
     /** Upper ends of boxes, a list a moment; `NaN` for boxes that are not there. */
     tops,
