@@ -62,7 +62,13 @@ export const latencyProfilesChart = defineChart(
           profiles instanceof ExecutionModels
             ? `Response times${all.length > 1 ? ' before and after' : ''}`
             : 'Response times as recorded and as predicted',
-        subtitle: all.map(quantiles),
+        subtitle: all.map(({ name, profile }) => {
+          // A line must not end within one of them.
+          const texts = QUANTILES.map((q) =>
+            `p${q * 100} ${formatDuration(profile.quantile(q))}`.replaceAll(' ', '\u00a0'),
+          )
+          return `${name}: ${texts.join(', ')}.`
+        }),
         omissions: zeros(all),
         width: 620,
       },
@@ -103,14 +109,6 @@ function scenarioCurves(
     ...scenarios.map(({ title, profile }, i) => ({ name: title, profile, ...SCENARIO_LOOKS[i] })),
     ...(aim === null ? [] : [{ name: targetName, profile: aim, color: PALETTE.after }]),
   ] as LatencyCurve[]
-}
-
-function quantiles({ name, profile }: LatencyCurve): string {
-  // A line must not end within one of them.
-  const texts = QUANTILES.map((q) =>
-    `p${q * 100} ${formatDuration(profile.quantile(q))}`.replaceAll(' ', '\u00a0'),
-  )
-  return `${name}: ${texts.join(', ')}.`
 }
 
 function zeros(all: readonly LatencyCurve[]): string | false {

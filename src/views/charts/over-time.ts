@@ -215,6 +215,14 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
   const x = on(logAxis(rangeOf(rates), 'requests a second'), 'rate')
   const y = logAxis(rangeOf(shares), 'response time, relative to the same type before')
   const axis = { ...y.axis, labelExpr: "format(datum.value * 100, ',~r') + ' %'" }
+  const { verdict, contributionUs } = expectedAtLoad(flows)
+  const much = `${formatDuration(Math.abs(contributionUs))} ${contributionUs < 0 ? 'less' : 'more'}`
+  const meanings = {
+    unseen: 'The before period never had the load of after, so its effect is unknown.',
+    independent: 'Before, times do not depend on the load.',
+    few: 'Too few stretches to learn from: the line is a guess.',
+    known: `At the load of after, requests should take ${much} in all.`,
+  }
   return framedChart(
     {
       title: 'Response time against load',
@@ -222,7 +230,7 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
         rows.length === 0
           ? 'Too few requests arrive to compute a rate.'
           : 'Each point is a stretch of time. Line: the time expected at each load, learned from before.',
-        verdictText(expectedAtLoad(flows)),
+        meanings[verdict],
       ],
       width: 560,
     },
@@ -253,13 +261,3 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
     },
   )
 })
-
-function verdictText({ verdict, contributionUs }: ReturnType<typeof expectedAtLoad>): string {
-  const much = `${formatDuration(Math.abs(contributionUs))} ${contributionUs < 0 ? 'less' : 'more'}`
-  return {
-    unseen: 'The before period never had the load of after, so its effect is unknown.',
-    independent: 'Before, times do not depend on the load.',
-    few: 'Too few stretches to learn from: the line is a guess.',
-    known: `At the load of after, requests should take ${much} in all.`,
-  }[verdict]
-}

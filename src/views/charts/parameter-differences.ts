@@ -172,12 +172,18 @@ export const parameterDifferencesChart = defineChart(
     const groups = groupsOf(explanation, question)
     const differences = differencesOf(explanation, question)
     const left = explanation.leftOut.length
+    const { names, sizes } = groups
+    const { rows } = explanation.subject
+    const said =
+      names[0] === 'before'
+        ? `${counted(sizes[0], rows)} before and ${counted(sizes[1], rows)} after`
+        : names.map((name, group) => counted(sizes[group] as number, name, name)).join(' and ')
     return framedChart(
       {
         title: `Each parameter by itself: ${groups.names[0]} and ${groups.names[1]}`,
         none: differences.length === 0 && 'There is no parameter to compare.',
         subtitle: [
-          `Bars are shares of each group (${groupSizes(groups, explanation.subject)}).`,
+          `Bars are shares of each group (${said}).`,
           'Effect: 0 is the same distribution, 1 no overlap. q: p-value corrected for the number of parameters.',
         ],
         omissions: [
@@ -361,12 +367,6 @@ export function groupsOf(
         ? ['before', 'after']
         : [subject.words.precursor, subject.words.mutation]
   return { labels: own, weights, names, sizes: sizes as readonly [number, number] }
-}
-
-function groupSizes({ names, sizes }: ParameterGroups, { rows }: Explanation['subject']): string {
-  const [zero, one] = sizes
-  if (names[0] === 'before') return `${counted(zero, rows)} before and ${counted(one, rows)} after`
-  return names.map((name, group) => counted(sizes[group] as number, name, name)).join(' and ')
 }
 
 /** Returns the difference of each parameter; of slow requests, `before` is the usual rows and `after` the slow ones. */

@@ -514,7 +514,18 @@ export const anomaliesChart = defineChart(
     const { categories, groups: all } = found
     const { quantity: of } = categories.flows
     const strips = all.slice(0, limit)
-    const labels = distinctTexts(strips, 44, (strip) => nameOf(found, strip))
+    const amount = (us: number) => formatAmount(us, of)
+    const labels = distinctTexts(strips, 44, ({ anomalies: [first] }) => {
+      const { category, period } = first as Anomaly
+      const when = found.anomalies.some((other) => other.period !== period) ? `, ${period}` : ''
+      return `${rootName(categories, category, 30)} (${category}${when})`
+    })
+    const texts = strips.map(({ anomalies }, i) => {
+      const first = anomalies[0] as Anomaly
+      const requests = grouped(sum(anomalies, (each) => each.requests))
+      const times = `${amount(first.medianUs)}, usually ${amount(first.usualUs)}`
+      return { label: labels[i], said: `${requests} of ${grouped(first.of)}: ${times}` }
+    })
     const rows = strips.flatMap((strip, i) => dotsOf(found, strip, labels[i] as string))
     const [lowUs = Infinity, highUs = -Infinity] = extent(rows, ({ us }) => us)
     const x = durationAxis({ lowUs, highUs, title: amountsName(of), of }, WIDE)
@@ -546,9 +557,7 @@ export const anomaliesChart = defineChart(
             },
           },
           {
-            data: {
-              values: strips.map((strip, i) => ({ label: labels[i], said: textOf(found, strip) })),
-            },
+            data: { values: texts },
             ...textBeside({ field: 'said', x: { value: 'width' }, y }),
           },
         ],
@@ -556,19 +565,6 @@ export const anomaliesChart = defineChart(
     )
   },
 )
-
-function nameOf({ categories, anomalies }: Anomalies, strip: AnomalyGroup): string {
-  const [{ category, period }] = strip.anomalies as [Anomaly]
-  const when = anomalies.some((other) => other.period !== period) ? `, ${period}` : ''
-  return `${rootName(categories, category, 30)} (${category}${when})`
-}
-
-function textOf({ categories }: Anomalies, { anomalies }: AnomalyGroup): string {
-  const [{ of, medianUs, usualUs }] = anomalies as [Anomaly]
-  const amount = (us: number) => formatAmount(us, categories.flows.quantity)
-  const requests = sum(anomalies, (each) => each.requests)
-  return `${grouped(requests)} of ${grouped(of)}: ${amount(medianUs)}, usually ${amount(usualUs)}`
-}
 
 function dotsOf({ categories }: Anomalies, strip: AnomalyGroup, label: string) {
   const { ids, responseTimeUs, quantity } = categories.flows

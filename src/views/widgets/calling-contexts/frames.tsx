@@ -453,6 +453,11 @@ function rowsOf({ contexts, measure, context }: Shown) {
       changeText(measure, after - before, quantity),
     ]
   }
+  const calls = [BEFORE, AFTER].map(
+    (period) => totals(context, period).calls / Math.max(1, contexts.requests[period]),
+  ) as [number, number]
+  const more = calls[1] - calls[0]
+  const said = (value: number) => String(Number(value.toPrecision(3))).replace('-', '−')
   const noun = measure === 'time' ? quantity.name : 'share of the request'
   const requests = [grouped(context.before.requests), grouped(context.after.requests), '']
   const rows: Readonly<Record<string, readonly string[]>> =
@@ -461,17 +466,10 @@ function rowsOf({ contexts, measure, context }: Shown) {
       : {
           [`${noun}, its own work`]: amounts('self'),
           [`${noun}, with all it calls`]: amounts('total'),
-          'times called': callRates(contexts, context),
+          'times called': [...calls.map(said), `${more > 0 ? '+' : ''}${said(more)}`],
           'requests that have it': requests,
         }
   return Object.entries(rows).map(([what, values]) => ({ what, values }))
-}
-
-function callRates({ requests }: CallingContexts, context: CallingContext): string[] {
-  const rate = (period: Period) => totals(context, period).calls / Math.max(1, requests[period])
-  const change = rate(AFTER) - rate(BEFORE)
-  const said = (value: number) => String(Number(value.toPrecision(3))).replace('-', '−')
-  return [said(rate(BEFORE)), said(rate(AFTER)), `${change > 0 ? '+' : ''}${said(change)}`]
 }
 
 export function chainEnds<T>(chain: readonly T[], ends: { first: number; last: number }) {
