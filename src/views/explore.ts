@@ -22,10 +22,7 @@ const OF_VARIANCE = {
   anomalies: defined(WIDGETS.anomaliesWidget),
 }
 
-/**
- * The widgets of each stage by kind, the first of which is shown without a kind; stages are known by
- * their class and have the name that they usually have in code.
- */
+/** The widgets of each stage by kind, the first without a kind; stages have the name that they usually have in code. */
 export const EXPLORED = [
   [
     isA(Comparison),
@@ -55,7 +52,6 @@ export const EXPLORED = [
   [isTraceSet, 'traces', { trace: defined(WIDGETS.ganttWidget) }],
 ] as const
 
-/** Makes a widget of a stage; knows its options. */
 interface MadeWidget<Stage, Table extends OptionTable> {
   (stage: Stage, options?: Partial<OptionsOf<Table>>, call?: WidgetCall): Widget
   readonly options: Table
@@ -132,10 +128,8 @@ export function explore(stage: unknown, second?: unknown, third?: unknown): Widg
   return make(stage, options as object, { name, kind: kind === kinds[0] ? null : kind })
 }
 
-/** Widgets that show the times of steps within requests. */
 const TIMED = ['flows', 'timeline', 'swimlanes', 'trace', 'variance', 'anomalies']
 
-/** Throws for a comparison by another measure than time. */
 function requireTimes(stage: unknown, kind: string): void {
   const isOfCategories = stage instanceof VarianceSources || stage instanceof Anomalies
   if (!(stage instanceof Comparison || isOfCategories)) return

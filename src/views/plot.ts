@@ -69,7 +69,6 @@ import { Widget } from './widgets/widget.ts'
 
 const { name: _, ...FLOW_OPTIONS } = FLOWS_WIDGET_OPTIONS
 
-/** Most steps of a category's flow that is drawn without grouping. */
 const MAX_WHOLE = 60
 
 /**
@@ -99,10 +98,7 @@ const OF_DEPENDENCIES = { dependencies: dependenciesDrawing }
 const OF_PROFILES = { profiles: latencyProfilesChart }
 const OF_VARIATION_SETS = { variation: variationSetsChart }
 
-/**
- * The pictures of each stage by kind, the first of which is drawn without a kind; stages are known by
- * their class, the special before the general.
- */
+/** The pictures of each stage by kind, the first without a kind; stages are known by class, the special first. */
 export const PLOTTED = [
   [Account, { ribbon: accountChart }],
   [Anomalies, { anomalies: anomaliesChart }],
@@ -134,13 +130,7 @@ export const PLOTTED = [
   [EdgeChanges, { shifts: edgeChangesChart }],
   [ExecutionModels, { profiles: latencyProfilesChart, model: executionModelDrawing }],
   [ExpectedCategoryCurves, { expected: expectedCategoriesChart }],
-  [
-    Explanation,
-    {
-      tree: parameterTreeDrawing,
-      differences: parameterDifferencesChart,
-    },
-  ],
+  [Explanation, { tree: parameterTreeDrawing, differences: parameterDifferencesChart }],
   [ExplosionDiagnosis, { remedies: explosionChart }],
   [Findings, { findings: findingsChart }],
   [FoldedFlows, { sizes: foldedSizesChart, arrivals: arrivalsChart }],
@@ -172,7 +162,6 @@ export const PLOTTED = [
   ],
 ] as const
 
-type Stages = (typeof PLOTTED)[number]
 type Class = abstract new (...given: never[]) => unknown
 type StageOf<Entry> = Entry extends readonly [infer Of extends Class, unknown]
   ? InstanceType<Of>
@@ -180,7 +169,7 @@ type StageOf<Entry> = Entry extends readonly [infer Of extends Class, unknown]
 
 /** Input of {@link plot}: a stage, a graph of it, several scenarios, or variances by names. */
 export type Plottable =
-  | StageOf<Stages>
+  | StageOf<(typeof PLOTTED)[number]>
   | AttentionGraph
   | VariationSets
   | readonly ScenarioProfile[]

@@ -113,17 +113,13 @@ function comparedDot(flows: FlowComparison, quantity: Quantity): string {
     statement(`${node.id}`, { label: node.name, ...lookOf(node, null) }),
   )
   const edges = flows.edges.map((edge) => {
-    const times = fromToText(
-      edge.before?.meanUs ?? Number.NaN,
-      edge.after?.meanUs ?? Number.NaN,
-      quantity,
-    )
+    const [was, is] = [edge.before, edge.after].map((side) => side?.meanUs ?? Number.NaN)
+    const times = fromToText(was as number, is as number, quantity)
     return statement(`${edge.from} -> ${edge.to}`, { label: times, ...lookOf(edge, edge) })
   })
   return digraph([title, ...nodes, ...edges])
 }
 
-/** Returns the look of a step or an edge that is on one side only, or changed. */
 function lookOf(
   { inBefore, inAfter }: Pick<UnionNode, 'inBefore' | 'inAfter'>,
   edge: UnionEdge | null,

@@ -19,7 +19,10 @@ const ARRIVALS_CHART_OPTIONS = defineOptions({
     default: null,
     unit: 'µs',
     expected: 'two numbers in µs, the smaller first',
-    accepts: isRange,
+    accepts: (value) => {
+      const [from, to] = Array.isArray(value) ? value : []
+      return value === null || (Number.isFinite(to - from) && to > from)
+    },
     sentence:
       'Stretch of each period to draw, from its start; by default as much as fits the limit. Where it holds more requests, bars count them',
   }),
@@ -51,17 +54,12 @@ export const arrivalsChart = defineChart(
     const title = titleOf(source, options.category)
     const window = arrivalWindow(source, options)
     const left = omissions(window)
-    const marked = (panel: TimePanel, period: Period, { fromUs, toUs }: TimeRange) =>
-      withMarks(
-        panel,
-        placedMarks(marksOfPeriod(marks, flows, period), {
-          fromUs,
-          toUs,
-          width: WIDTH,
-          height: panel.height,
-        }),
-        (field) => timeOf(period, { fromUs, toUs }, { field, title: null }),
-      )
+    const whole = { fromUs: window.firstUs, toUs: window.lastUs }
+    const marked = (panel: TimePanel, period: Period, stretch: TimeRange) => {
+      const own = marksOfPeriod(marks, flows, period)
+      const placed = placedMarks(own, { ...stretch, width: WIDTH, height: panel.height })
+      return withMarks(panel, placed, (field) => timeOf(period, stretch, { field, title: null }))
+    }
     return framedChart(
       {
         title,
@@ -70,7 +68,7 @@ export const arrivalsChart = defineChart(
             ? `Each bar counts the requests that arrive within ${formatDuration(binOf(window))}: more than ${counted(options.limit, 'request')} of a period are too many to draw one by one.`
             : 'Each rectangle is a request from arrival to reply; concurrent ones are stacked.',
           pauses(window),
-          ...(marks.length === 0 ? [] : [MARKS_MEANING]),
+          marks.length > 0 && MARKS_MEANING,
         ],
         omissions: left,
         width: WIDTH,
@@ -79,29 +77,14 @@ export const arrivalsChart = defineChart(
         vconcat: [
           ...(left.length === 0
             ? []
-            : PERIODS.map((period) => {
-                const whole = { fromUs: window.firstUs, toUs: window.lastUs }
-                return marked(overview(window, period), period, whole)
-              })),
-          ...PERIODS.map((period) =>
-            marked(
-              window.isDense ? density(window, period) : detail(flows, window, period),
-              period,
-              window,
-            ),
-          ),
+            : PERIODS.map((period) => marked(overview(window, period), period, whole))),
+          ...PERIODS.map((period) => marked(detail(flows, window, period), period, window)),
         ],
         spacing: 14,
       },
     )
   },
 )
-
-function isRange(value: unknown): boolean {
-  if (value === null) return true
-  const [from, to] = Array.isArray(value) ? value : []
-  return Number.isFinite(to - from) && to > from
-}
 
 function titleOf(source: FlowSet | Categories, category: number | null): string {
   if (category === null) return 'When requests arrived and how long they took'
@@ -145,8 +128,17 @@ interface TimeRange {
   readonly toUs: number
 }
 
+/** Draws the requests in the window, or when they arrive if they are too many. */
 function detail(flows: FlowSet, window: ArrivalWindow, period: Period): TimePanel {
   const arrivals = window.inside[period]
+  if (window.isDense) {
+    return {
+      width: WIDTH,
+      height: DENSITY_HEIGHT,
+      title: panelTitle(`${PERIOD_NAMES[period]}: ${counted(arrivals.length, 'request')}`),
+      ...arrivalBars(window.inside, period, window, 'time since the start of the period'),
+    }
+  }
   const { lanes, count: atOnce } = lanesOf(arrivals)
   const laneHeight = Math.min(LANE, MAX_HEIGHT / Math.max(1, atOnce))
   const values = arrivals.map(({ request, startUs, endUs }, i) => ({
@@ -211,17 +203,6 @@ function overview(window: ArrivalWindow, period: Period): TimePanel {
         encoding: { x, x2: { field: 'toUs' } },
       },
     ],
-  }
-}
-
-/** Draws when the requests in the window arrive. */
-function density(window: ArrivalWindow, period: Period): TimePanel {
-  const words = counted(window.inside[period].length, 'request')
-  return {
-    width: WIDTH,
-    height: DENSITY_HEIGHT,
-    title: panelTitle(`${PERIOD_NAMES[period]}: ${words}`),
-    ...arrivalBars(window.inside, period, window, 'time since the start of the period'),
   }
 }
 
@@ -305,7 +286,12 @@ function arrivalWindow(
   const firstUs = isNearStart ? 0 : earliestUs
   const [fromUs, toUs] = rangeUs ?? [
     firstUs,
-    Math.min(lastUs, endOfRoom(before, limit), endOfRoom(after, limit)),
+    Math.min(
+      lastUs,
+      ...[before, after].flatMap((own) =>
+        own.length > limit ? (own[limit - 1] as Arrival).startUs : [],
+      ),
+    ),
   ]
   const ofBoth = (chosen: (byStart: readonly Arrival[]) => readonly Arrival[]) =>
     [chosen(before), chosen(after)] as const
@@ -328,25 +314,16 @@ function arrivalWindow(
   }
 }
 
-function endOfRoom(byStart: readonly Arrival[], limit: number): number {
-  return byStart.length > limit ? (byStart[limit - 1] as Arrival).startUs : Number.POSITIVE_INFINITY
-}
-
 function arrivals(source: FlowSet | Categories, period: Period, category: number | null) {
   const flows = source instanceof Categories ? source.flows : source
-  return Array.from(requestsOf(source, period, category), (request) => {
+  const requests =
+    source instanceof Categories && category !== null
+      ? source.members(category, period)
+      : range(flows.size).filter((request) => flows.period[request] === period)
+  return Array.from(requests, (request) => {
     const start = flows.startUs[request] as number
     return { request, startUs: start, endUs: start + flows.durationUs(request) }
   })
     .filter(({ startUs: start, endUs }) => Number.isFinite(start) && Number.isFinite(endUs))
     .sort((a, b) => a.startUs - b.startUs || a.request - b.request)
-}
-
-function requestsOf(source: FlowSet | Categories, period: Period, category: number | null) {
-  if (source instanceof Categories && category !== null) {
-    source.structure(category)
-    return source.members(category, period)
-  }
-  const flows = source instanceof Categories ? source.flows : source
-  return period === BEFORE ? range(flows.count(BEFORE)) : range(flows.count(BEFORE), flows.size)
 }

@@ -98,12 +98,7 @@ export function apart(field: string): SpecPart {
   return { field, type: 'quantitative', scale: { domain: [-0.7, 0.7] } }
 }
 
-interface TextBesideProps {
-  readonly field: string
-  readonly x: SpecPart
-  readonly y: SpecPart
-  readonly leftIf?: string
-}
+type TextBesideProps = Record<'x' | 'y', SpecPart> & { field: string; leftIf?: string }
 
 /** Texts beside the ends of marks: to the left where the expression `leftIf` holds. */
 export function textBeside({ field, x, y, leftIf = 'false' }: TextBesideProps): SpecPart {
@@ -121,15 +116,8 @@ export function textBeside({ field, x, y, leftIf = 'false' }: TextBesideProps): 
 }
 
 export function panelTitle(text: string, color: string = PALETTE.text): SpecPart {
-  return {
-    text,
-    anchor: 'start',
-    fontSize: 12,
-    fontWeight: 'normal',
-    offset: 4,
-    frame: 'group',
-    color,
-  }
+  const letters = { fontSize: 12, fontWeight: 'normal', color }
+  return { text, anchor: 'start', offset: 4, frame: 'group', ...letters }
 }
 
 const BAR = { band: 0.66 }
@@ -191,13 +179,11 @@ interface Moves extends Panel {
   readonly from: string
   readonly fromText?: string
   readonly toText?: string
-  readonly fromColor?: string
   readonly hidden?: boolean
 }
 
 export function moves({ rows, axis: given, from, to, fromText, toText, ...look }: Moves): SpecPart {
   const { tooltip: fields, width = 380, hidden = false, isShared, under = [] } = look
-  const { fromColor = PALETTE.rest } = look
   const text = fromText ?? toText
   const axis = gridFor(given, text)
   const y = rowNames({ hidden, grid: text === undefined })
@@ -206,10 +192,10 @@ export function moves({ rows, axis: given, from, to, fromText, toText, ...look }
     encoding: { x: on(axis, field), y, color, tooltip: tooltip(fields) },
   })
   const hasStayed = { test: `datum['${from}'] === datum['${to}']`, value: PALETTE.rest }
-  const beside = (field: string | undefined, at: string, other: string) =>
-    field === undefined
-      ? []
-      : [textBeside({ field, x: on(axis, at), y, leftIf: `datum['${at}'] < datum['${other}']` })]
+  const beside = (field: string | undefined, at: string, other: string) => {
+    const leftIf = `datum['${at}'] < datum['${other}']`
+    return field === undefined ? [] : [textBeside({ field, x: on(axis, at), y, leftIf })]
+  }
   return {
     width,
     height: Math.max(1, rows.length) * ROW,
@@ -220,7 +206,7 @@ export function moves({ rows, axis: given, from, to, fromText, toText, ...look }
         mark: { type: 'rule', color: PALETTE.after, strokeWidth: 2, tooltip: false },
         encoding: { x: on(axis, from), x2: { field: to }, y },
       },
-      dot(from, { value: fromColor }),
+      dot(from, { value: PALETTE.rest }),
       dot(to, { condition: hasStayed, value: PALETTE.after }),
       ...beside(fromText, from, to),
       ...beside(toText, to, from),
@@ -252,7 +238,6 @@ const CURVES = { width: 560, height: 280 } as const
 const SOLID = [1, 0]
 /** Dash of a curve on another, which shows between. */
 const ON_ANOTHER = [7, 7]
-/** Share of an axis that a line is wide. */
 const LINE = 0.004
 
 export function curves({ curves: given, x, y, fields, ...look }: Curves): SpecPart {
@@ -272,15 +257,13 @@ export function curves({ curves: given, x, y, fields, ...look }: Curves): SpecPa
   const isBelow = ends.every((value) => alongAxis(y, value) > 0.5)
   const [nameField, xField, yField] = fields
   const values = all.flatMap(({ name, points }) =>
-    points.map(([atX, atY], order) => ({
-      [nameField]: name,
-      [xField]: atX,
-      [yField]: atY,
-      ...(inOrder && { order }),
-    })),
+    points.map(([atX, atY], order) => {
+      return { [nameField]: name, [xField]: atX, [yField]: atY, ...(inOrder && { order }) }
+    }),
   )
   const shown = all.filter(({ points }) => points.length > 0)
   const domain = shown.map(({ name }) => name)
+  const dashes = shown.map(({ dash }) => [...(dash ?? SOLID)])
   const isDashed = shown.some(({ dash }) => dash !== undefined)
   const symbols = { title: null, symbolType: 'stroke', symbolSize: 300, ...legend }
   const named = { field: nameField, type: 'nominal', legend: shown.length === 0 ? null : symbols }
@@ -296,12 +279,7 @@ export function curves({ curves: given, x, y, fields, ...look }: Curves): SpecPa
           y: on(y, yField),
           ...(inOrder && { order: quantity('order') }),
           color: { ...named, scale: { domain, range: shown.map(({ color }) => color) } },
-          ...(isDashed && {
-            strokeDash: {
-              ...named,
-              scale: { domain, range: shown.map(({ dash }) => [...(dash ?? SOLID)]) },
-            },
-          }),
+          ...(isDashed && { strokeDash: { ...named, scale: { domain, range: dashes } } }),
         },
       },
       ...over,

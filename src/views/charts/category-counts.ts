@@ -1,4 +1,4 @@
-import { group, max, range, sum } from 'd3-array'
+import { extent, group, max, range, sort, sum } from 'd3-array'
 import type {
   StructuralLabel,
   StructuralMutations,
@@ -26,24 +26,29 @@ const LOOKS = [
   { name: KINDS.unchanged, color: PALETTE.rest, shape: 'circle' },
 ]
 
-/**
- * Draws each category's requests before against after, with the band of no change (`smPThreshold`),
- * and names the largest changes. Source: Sambasivan 2013, §2.6.3.
- */
+/** Draws requests per category, before against after; names the largest changes. Source: Sambasivan 2013, §2.6.3. */
 export const categoryCountsChart = defineChart(
   {
     limit: mostDrawn(2000, 'points', 'largest change first'),
     labels: most(8, 'changes', 'Maximum number of changes listed by name beside the points', 0),
   },
   (structural: StructuralMutations, { limit, labels }) => {
-    const all = categoryPoints(structural)
+    const { categories } = structural
+    const together = group(
+      range(categories.size),
+      (category) => `${categories.count(category, BEFORE)} ${categories.count(category, AFTER)}`,
+    )
+    const all = sort(
+      Array.from(together.values(), (some) => pointOf(structural, some)),
+      ({ change }) => Math.abs(change),
+    )
     const points = all.slice(Math.max(0, all.length - limit))
     const largest = max(all, ({ before, after }) => Math.max(before, after)) ?? 0
     const named = points
       .filter(({ kind }) => kind !== KINDS.unchanged)
       .reverse()
       .slice(0, labels)
-    const left = sum(all.slice(0, all.length - points.length), ({ categories }) => categories)
+    const left = sum(all.slice(0, all.length - points.length), (point) => point.categories)
     const isFailing = points.some(hasFailed)
     const scatter = {
       width: SIDE,
@@ -75,15 +80,6 @@ export const categoryCountsChart = defineChart(
 )
 
 type CategoryPoint = ReturnType<typeof pointOf>
-
-function categoryPoints(structural: StructuralMutations): CategoryPoint[] {
-  const { categories } = structural
-  const counts = (category: number) =>
-    `${categories.count(category, BEFORE)} ${categories.count(category, AFTER)}`
-  return [...group(range(categories.size), counts).values()]
-    .map((together) => pointOf(structural, together))
-    .sort((a, b) => Math.abs(a.change) - Math.abs(b.change))
-}
 
 function pointOf(structural: StructuralMutations, together: readonly number[]) {
   const { categories, changes: changeOf } = structural
@@ -161,6 +157,14 @@ function dots(points: readonly CategoryPoint[], largest: number): SpecPart {
   const legend = { title: null, columns: 1 }
   const color = colorBy(LOOKS, points, { legend })
   const { domain } = color['scale'] as { domain: readonly string[] }
+  const sizes = {
+    title: 'categories at one point',
+    values: [...new Set([1, Math.round(Math.sqrt(most)), most])],
+    format: ',d',
+    orient: 'bottom',
+    titleOrient: 'left',
+    symbolType: 'circle',
+  }
   const shapes = domain.map((kind) => LOOKS.find(({ name }) => name === kind)?.shape)
   return {
     data: { values: points },
@@ -180,17 +184,7 @@ function dots(points: readonly CategoryPoint[], largest: number): SpecPart {
           domain: [1, Math.max(2, most)],
           range: [80, Math.min(600, 80 * most)],
         },
-        legend:
-          most === 1
-            ? null
-            : {
-                title: 'categories at one point',
-                values: [...new Set([1, Math.round(Math.sqrt(most)), most])],
-                format: ',d',
-                orient: 'bottom',
-                titleOrient: 'left',
-                symbolType: 'circle',
-              },
+        legend: most === 1 ? null : sizes,
       },
       tooltip: tooltip({
         root: 'root',
@@ -222,8 +216,7 @@ function changes(named: readonly CategoryPoint[]): SpecPart {
     label: labels[i] as string,
     text: `${point.change > 0 ? '+' : '−'}${grouped(Math.abs(point.change))}`,
   }))
-  const ends = rows.map(({ change }) => change)
-  const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)]
+  const [low = 0, high = 0] = extent([0, ...rows.map(({ change }) => change)])
   const room = (high - low) * 0.75
   return {
     ...bars({

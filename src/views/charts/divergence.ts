@@ -1,6 +1,6 @@
 import { max } from 'd3-array'
 import { optionalWord } from '../../core/options.ts'
-import { counted, grouped, percent, pValue, tooltipText } from '../../core/words.ts'
+import { counted, grouped, percent, pValue, spoken, tooltipText } from '../../core/words.ts'
 import { tText, valueText } from '../../explain/logs/log-values.ts'
 import {
   type Divergence,
@@ -21,10 +21,7 @@ const LOOKS = [
 ] as const
 const CORRECTIONS = { bonferroni: 'Bonferroni', bh: 'Benjamini-Hochberg', none: 'uncorrected' }
 
-/**
- * Draws which variables of logs differ most, by the sum of |t| over their significant features.
- * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.2; the drawing is our own.
- */
+/** Draws which variables of logs differ most, by the sum of |t|. Source: Nagaraj et al., NSDI 2012, §3.2. */
 export const divergenceChart = defineChart(
   {
     kind: optionalWord(['event', 'state'], 'Kind of variables; by default both'),
@@ -89,10 +86,9 @@ function rowsOf({ logs }: Divergence, drawn: readonly VariableDivergence[], end:
       kind: variable.kind,
       sum: tText(variable.score),
       test: `t = ${tText(t)}, ${pValue(p)}`,
-      features: variable.features
-        .filter(({ significant }) => significant)
-        .map((each) => featureText(each.feature))
-        .join('; '),
+      features: spoken(
+        variable.features.map((each) => each.significant && featureText(each.feature)),
+      ).join('; '),
     }
   })
 }

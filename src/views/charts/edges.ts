@@ -1,9 +1,9 @@
+import { sort } from 'd3-array'
 import { calledPlace } from '../../compare/edges/edge-times.ts'
 import type { EdgeChange, EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
 import { stepTitle } from '../../compare/findings/names.ts'
 import { isOfStep } from '../../compare/findings/step-findings.ts'
 import type { StepChange } from '../../compare/steps/step-changes.ts'
-import type { Step } from '../../compare/steps/step-times.ts'
 import type { Comparison } from '../../comparison/comparison.ts'
 import { inFew } from '../../comparison/words/finding-facts.ts'
 import { defineOptions, flag, type OptionsOf } from '../../core/options.ts'
@@ -48,34 +48,23 @@ export const shiftsChart = defineChart(SHIFT_OPTIONS, (comparison: Comparison, o
   return drawShifts(edges, stepsWithoutEdges(comparison), options)
 })
 
-/**
- * Returns changed steps of which no edge changed: an edge also contains concurrent work and is compared within
- * categories, so a step may be surer.
- */
+/** Returns changed steps of which no edge changed: edges also hold concurrent work, so a step may be surer. */
 function stepsWithoutEdges({ findings, edges, steps }: Comparison): StepChange[] {
   const told = findings.findings.flatMap((finding) => finding.steps)
   const { changes } = edges
   return steps.changes.filter(
     (step) =>
-      told.some((one) => isSameStep(one, step)) &&
-      !changes.some((edge) => isOfStep(edge, step) && edge.shiftUs * step.shiftUs > 0),
+      told.some(
+        ({ kind, service, caller }) =>
+          kind === step.kind && service === step.service && caller === step.caller,
+      ) && !changes.some((edge) => isOfStep(edge, step) && edge.shiftUs * step.shiftUs > 0),
   )
 }
 
-function isSameStep(a: Step, b: Step): boolean {
-  return a.kind === b.kind && a.service === b.service && a.caller === b.caller
-}
-
-/** Content of a row: an edge or a step. */
 type Shift = Pick<
   EdgeChange,
   'shiftUs' | 'interval' | 'changed' | 'probabilitySlower' | 'afterRequests' | 'q'
 > & { readonly contributionUs: number; readonly from: string; readonly to: string; name: string }
-
-function shiftOf(step: StepChange): Shift {
-  const name = `${stepTitle(step)}${inFew(step, 'the calls')}`
-  return { ...step, name, from: step.caller ?? step.service, to: step.service }
-}
 
 function drawShifts(
   edges: EdgeChanges,
@@ -87,10 +76,14 @@ function drawShifts(
   const wantedEdges = significant
     .filter(({ changed }) => changed || small)
     .map((edge): Shift => ({ ...edge, name: edgeName(edge) }))
-  const wanted = [...wantedEdges, ...steps.map(shiftOf)].sort(
-    (a, b) =>
-      Number(b.changed) - Number(a.changed) ||
-      Math.abs(b.contributionUs) - Math.abs(a.contributionUs),
+  const wantedSteps = steps.map((step): Shift => {
+    const name = `${stepTitle(step)}${inFew(step, 'the calls')}`
+    return { ...step, name, from: step.caller ?? step.service, to: step.service }
+  })
+  const wanted = sort(
+    [...wantedEdges, ...wantedSteps],
+    ({ changed }) => !changed,
+    ({ contributionUs }) => -Math.abs(contributionUs),
   )
   const shown = wanted.slice(0, limit)
   const labels = distinctTexts(shown, 84, ({ name }, i) => `${i + 1}. ${name}`)

@@ -1,4 +1,4 @@
-import { extent } from 'd3-array'
+import { extent, max, sort } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import { custom } from '../../core/options.ts'
 import { counted, grouped, percent, shortNumber, shortText, tooltipText } from '../../core/words.ts'
@@ -15,10 +15,7 @@ import { type Axis, logAxis, shareAxis } from './axes.ts'
 import { curves, digits, distinctTexts, moves, on, ruleAt, tooltip } from './builders.ts'
 import { defineChart, framedChart, mostDrawn, PALETTE, type SpecPart } from './chart-frame.ts'
 
-/**
- * Draws the effect of each remedy on the number of categories, their requests, and the share of testable requests; best
- * first. Source: Sambasivan 2013, §3.5.3; the drawing is our own.
- */
+/** Draws what each remedy does to categories and their requests, best first. Source: Sambasivan 2013, §3.5.3. */
 export const explosionChart = defineChart({}, (diagnosis: ExplosionDiagnosis) => {
   const rows = rowsOf(diagnosis)
   const notTried = diagnosis.leftOut.map(
@@ -27,13 +24,9 @@ export const explosionChart = defineChart({}, (diagnosis: ExplosionDiagnosis) =>
   return framedChart(
     {
       title: 'What each remedy does against too many categories',
-      subtitle:
-        rows.length === 0
-          ? 'There are no requests.'
-          : // What helps is drawn.
-            diagnosis.text().split('\n', 1),
-      omissions:
-        notTried.length === 0 || rows.length === 0 ? [] : [`Not tried: ${notTried.join('; ')}.`],
+      // What helps is drawn.
+      subtitle: rows.length === 0 ? 'There are no requests.' : diagnosis.text().split('\n', 1),
+      omissions: notTried.length > 0 && rows.length > 0 && `Not tried: ${notTried.join('; ')}.`,
       width: 840,
     },
     {
@@ -106,10 +99,7 @@ function wideLogAxis(rows: Rows, measure: Measure, title: string): Axis {
   return logAxis([low / span ** 0.22, low * span ** 1.3], title)
 }
 
-/**
- * Draws how many nodes each kind of folded flow has, as recorded and folded. Source: the figures of
- * Sambasivan 2013, Table 3.6; the drawing is our own.
- */
+/** Draws how many nodes flows have, as recorded and folded. Source of the figures: Sambasivan 2013, Table 3.6. */
 export const foldedSizesChart = defineChart(
   {
     limit: mostDrawn(20, 'kinds of flow', 'largest flows first'),
@@ -164,12 +154,7 @@ export const foldedSizesChart = defineChart(
   },
 )
 
-interface SizeRow {
-  readonly root: string
-  readonly requests: number
-  readonly nodesMean: number
-  readonly foldedMean: number
-}
+type SizeRow = Readonly<Record<'requests' | 'nodesMean' | 'foldedMean', number>> & { root: string }
 
 /** Observed number of categories of requests. */
 export interface ObservedCategories {
@@ -203,19 +188,15 @@ export const expectedCategoriesChart = defineChart(
       requireCount('observed.categories', categories)
     }
     const { replicas } = stage.options
-    const hosts = [
-      ...new Set([...stage.options.hosts, ...observed.map((each) => each.hosts)]),
-    ].sort((a, b) => a - b)
+    const hosts = sort(new Set([...stage.options.hosts, ...observed.map((each) => each.hosts)]))
     if (hosts.length === 0 || hosts.length > SIZE_SCALE.length) {
       throw new OptionError('hosts', hosts.join(', '), `one to ${SIZE_SCALE.length} cluster sizes`)
     }
     const rows = curveRows(expectedCategoryCurves({ ...stage.options, hosts }))
     const points = observed.map((each) => pointOf(each, replicas))
     const requests = [...rows, ...points].map((row) => row.requests)
-    const most = Math.max(
-      ...rows.map(({ high }) => high),
-      ...points.map((point) => point.categories),
-    )
+    const most =
+      max([...rows.map(({ high }) => high), ...points.map(({ categories }) => categories)]) ?? 1
     const x = logAxis([Math.min(...requests), Math.max(...requests) * 1.1], 'requests')
     const y = logAxis([LEAST, most * 1.4], 'different categories')
     const color = { field: 'hosts', type: 'nominal' }
@@ -262,9 +243,7 @@ export const expectedCategoriesChart = defineChart(
           },
         ],
         over:
-          points.length === 0
-            ? []
-            : observedLayers(points, { x: on(x, 'requests'), y: on(y, 'categories') }),
+          points.length === 0 ? [] : observedLayers(points, on(x, 'requests'), on(y, 'categories')),
       }),
     )
   },
@@ -308,7 +287,8 @@ function pointOf({ hosts, requests, categories, name = '' }: ObservedCategories,
 
 function observedLayers(
   points: readonly ReturnType<typeof pointOf>[],
-  { x, y }: { readonly x: SpecPart; readonly y: SpecPart },
+  x: SpecPart,
+  y: SpecPart,
 ): SpecPart[] {
   const rows = points.map(({ sentence: _, ...row }) => row)
   return [

@@ -6,16 +6,12 @@ import { errorsChart } from './over-time.ts'
 import { responseTimesChart, stepTimesChart } from './response-times.ts'
 import { PAGE_WIDTH, ribbonChart } from './ribbon.ts'
 
-/** Picture of a finding, with a description. */
-export interface FindingChart {
+interface FindingChart {
   readonly chart: Chart
   readonly of: 'step' | 'requests' | 'path' | 'errors' | 'arrivals'
 }
 
-/**
- * Draws a finding as what shows it best: times of the step that it rests on, failures over time, when
- * clients sent requests, response times, or else the path of its requests.
- */
+/** Draws a finding as what shows it best: its step, failures, arrivals, response times, or the path of its requests. */
 export function findingChart(comparison: Comparison, finding: Finding): FindingChart {
   const { id, categories, kind, steps } = finding
   const [category] = categories

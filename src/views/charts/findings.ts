@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import type { Interference, Others } from '../../compare/interference/interference.ts'
 import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
 import { MIN_KNOWN, MIN_SEEN, SMALL } from '../../compare/thresholds.ts'
@@ -39,9 +40,8 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
           : [
               `Each bar begins where the one above it ends; bars to the left ${of === TIME ? 'save time' : `are less ${of.name}`}.`,
               'Observed change: all requests after, against the mean before.',
-              ...(stage.findings.some(({ failedRequests }) => failedRequests !== undefined)
-                ? ["Failures show their number; kind 'errors' shows when requests failed."]
-                : []),
+              stage.findings.some(({ failedRequests }) => failedRequests !== undefined) &&
+                "Failures show their number; kind 'errors' shows when requests failed.",
             ],
       omissions:
         stage.omitted > 0 &&
@@ -78,16 +78,10 @@ export const findingsChart = defineChart({}, (stage: Findings) => {
 function rowsOf({ findings, observedChangeUs, mixUs, quantity }: Findings) {
   let atUs = 0
   const steps = findings.map(({ rank, title, contributionUs, text, failedRequests: more = 0 }) => {
-    const startUs = atUs
-    atUs += contributionUs
-    return {
-      label: `${rank}. ${title}`,
-      kind: null,
-      startUs,
-      endUs: atUs,
-      text: shortText(text, 300),
-      failures: more !== 0 && failuresText(more),
-    }
+    const ends = { startUs: atUs, endUs: atUs + contributionUs }
+    const failures = more !== 0 && failuresText(more)
+    atUs = ends.endUs
+    return { label: `${rank}. ${title}`, kind: null, ...ends, text: shortText(text, 300), failures }
   })
   const none = { text: '–', failures: false } as const
   const mix = { startUs: atUs, endUs: atUs + mixUs, ...none }
@@ -124,7 +118,8 @@ const INTERFERENCE_LOOKS = [
 /** Draws who was under way while calls of a step were slow, and while usual; interferers first. */
 export const interferenceChart = defineChart(
   { limit: most(8, 'groups', 'Maximum number of groups of other requests drawn') },
-  ({ step, slowCalls, usualCalls, interferers, compared }: Interference, { limit }) => {
+  (interference: Interference, { limit }) => {
+    const { step, slowCalls, usualCalls, interferers, compared } = interference
     const rest = compared.filter((one) => !interferers.includes(one))
     const shown = [...interferers, ...rest].slice(0, limit)
     const rows = groupRows(shown, new Set(interferers))
@@ -133,7 +128,7 @@ export const interferenceChart = defineChart(
         title: `Other requests running while calls ${step === null ? '' : `of ${step.service} `}are slow`,
         subtitle: [
           shown.length === 0
-            ? nothingCompared({ step, slowCalls, usualCalls })
+            ? nothingCompared(interference)
             : `${counted(slowCalls, 'slow call')} and ${counted(usualCalls, 'usual one')} after.`,
           interferers.length > 0 && '◂ delays the slow calls; the others wait, too.',
           shown.length > 0 &&
@@ -157,12 +152,7 @@ export const interferenceChart = defineChart(
   },
 )
 
-/** Says what was tested without a result. */
-function nothingCompared({
-  step,
-  slowCalls,
-  usualCalls,
-}: Pick<Interference, 'step' | 'slowCalls' | 'usualCalls'>): string {
+function nothingCompared({ step, slowCalls, usualCalls }: Interference): string {
   if (step === null) {
     return 'No calls were examined: this needs a finding of slower calls of a service, compared by time, and option interference.'
   }
@@ -173,28 +163,20 @@ function nothingCompared({
 }
 
 function groupRows(shown: readonly Others[], interferers: ReadonlySet<Others>) {
-  const labels = distinctTexts(shown, 72, ({ text, shared }) => `${text} (same ${shared})`)
+  const names = distinctTexts(shown, 72, ({ text, shared }) => `${text} (same ${shared})`)
   return shown.flatMap((one, i) => {
-    const others = labels[i] as string
+    const others = names[i] as string
     const shared = { others, before: percent(one.before) }
     const isNamed = interferers.has(one)
-    return [
-      {
-        ...shared,
-        kind: 'of slow calls’ time',
-        share: one.slow,
-        amount: percent(one.slow),
-        label: isNamed ? `${others} ◂` : others,
-      },
-      {
-        ...shared,
-        kind: 'of usual calls’ time',
-        share: one.usual,
-        amount: percent(one.usual),
-        // The bar stands below that of its group, whose name is not written twice.
-        label: ' '.repeat(i + 1),
-      },
-    ]
+    // The second bar stands below that of its group, whose name is not written twice.
+    const labels = [isNamed ? `${others} ◂` : others, ' '.repeat(i + 1)]
+    return [one.slow, one.usual].map((share, bar) => ({
+      ...shared,
+      kind: INTERFERENCE_LOOKS[bar]?.name ?? '',
+      share,
+      amount: percent(share),
+      label: labels[bar] as string,
+    }))
   })
 }
 
@@ -263,11 +245,9 @@ function rowOf({ responseTime: { categories } }: Ranking, mutation: RankedMutati
 }
 
 function omissions({ mutations, responseTime }: Ranking, shown: readonly RankedMutation[]) {
-  if (shown.length === mutations.length) return []
+  if (shown.length === mutations.length) return false
   const left = mutations.filter((mutation) => !shown.includes(mutation))
-  const sumUs = left.reduce((sum, { contributionUs }) => sum + (contributionUs || 0), 0)
-  return [
-    `Shows the first ${grouped(shown.length)} of ${counted(mutations.length, 'mutation')}; ` +
-      `the others add ${signedAmount(sumUs, responseTime.categories.flows.quantity).replace('+', '')} together.`,
-  ]
+  const leftUs = sum(left, ({ contributionUs }) => contributionUs)
+  const adds = signedAmount(leftUs, responseTime.categories.flows.quantity).replace('+', '')
+  return `Shows the first ${grouped(shown.length)} of ${counted(mutations.length, 'mutation')}; the others add ${adds} together.`
 }

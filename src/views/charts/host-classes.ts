@@ -1,3 +1,4 @@
+import { cross, sum } from 'd3-array'
 import type { HostClass, HostClasses } from '../../compare/hosts/host-classes.ts'
 import { count } from '../../core/options.ts'
 import { counted, percent, pValue, tooltipText } from '../../core/words.ts'
@@ -16,10 +17,7 @@ const LOOKS = [
   { name: 'not compared: too few spans in common', color: PALETTE.band },
 ] as const
 
-/**
- * Draws how far every two hosts' times are apart (KS statistic), ordered and framed by class.
- * Source: Sambasivan 2013, §3.5.3; the drawing is our own.
- */
+/** Draws how far every two hosts' times are apart (KS statistic), by class. Source: Sambasivan 2013, §3.5.3. */
 export const hostClassesChart = defineChart(
   {
     limit: count({
@@ -31,7 +29,7 @@ export const hostClassesChart = defineChart(
   },
   (hostClasses: HostClasses, { limit }) => {
     const { classes, options } = hostClasses
-    const all = classes.reduce((sum, { hosts }) => sum + hosts.length, 0)
+    const all = sum(classes, ({ hosts }) => hosts.length)
     const share = all > limit ? limit / all : 1
     const blocks = classes.map(({ hosts }) =>
       hosts.slice(0, Math.max(1, Math.round(hosts.length * share))),
@@ -110,23 +108,19 @@ function slownessWords({ slowness }: HostClass): string {
 }
 
 function cellsOf(found: HostClasses, hosts: readonly string[], labels: readonly string[]): Row[] {
-  const known = new Map(
-    (found.matrix().objects() as readonly MatrixRow[]).map((row) => [
-      JSON.stringify([row.host, row.other]),
-      row,
-    ]),
-  )
-  return hosts.flatMap((host, i) =>
-    hosts
-      .map((other, j) => ({
-        label: labels[i] as string,
-        column: labels[j] as string,
-        host: tooltipText(host),
-        other: tooltipText(other),
-        ...tested(known.get(JSON.stringify([host, other]))),
-      }))
-      .filter((_, j) => j !== i),
-  )
+  const all = found.matrix().objects() as readonly MatrixRow[]
+  const known = new Map(all.map((row) => [JSON.stringify([row.host, row.other]), row]))
+  const cells = cross(hosts.keys(), hosts.keys()).filter(([row, column]) => row !== column)
+  return cells.map(([row, column]) => {
+    const [host, other] = [hosts[row] as string, hosts[column] as string]
+    return {
+      label: labels[row] as string,
+      column: labels[column] as string,
+      host: tooltipText(host),
+      other: tooltipText(other),
+      ...tested(known.get(JSON.stringify([host, other]))),
+    }
+  })
 }
 
 function tested(row: MatrixRow | undefined) {
@@ -154,19 +148,16 @@ interface MatrixRow {
   readonly different: boolean
 }
 
-interface Frames {
-  readonly labels: readonly string[]
-  readonly x: SpecPart
-  readonly y: SpecPart
-  readonly cell: number
-}
-
-/** Draws a frame around the hosts of each class, and its name beside them. */
 function frames(
   classes: readonly HostClass[],
   blocks: readonly (readonly string[])[],
-  { labels, x, y, cell }: Frames,
+  {
+    labels,
+    cell,
+    ...places
+  }: { labels: readonly string[]; cell: number; x: SpecPart; y: SpecPart },
 ): SpecPart[] {
+  const { x, y } = places
   let [next, namedAt] = [0, Number.NEGATIVE_INFINITY]
   const names = distinctTexts(classes, 28, ({ name }) => name)
   const values = blocks.map(({ length }, i) => {

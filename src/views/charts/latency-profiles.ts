@@ -42,10 +42,7 @@ const SCENARIO_LOOKS = [
   { color: PALETTE.rest, dash: [8, 2, 2, 2] },
 ] as const
 
-/**
- * Draws response times on a logarithmic axis: before, up to three scenarios and the target, or both
- * periods of execution models. Source: Ostrowski, Mann and Sandler 2011, Figure 4.
- */
+/** Draws response times: before, scenarios and target, or both periods. Source: Ostrowski et al. 2011, Figure 4. */
 export const latencyProfilesChart = defineChart(
   LATENCY_PROFILES_CHART_OPTIONS,
   (profiles: ExecutionModels | ScenarioProfile | readonly ScenarioProfile[], options) => {
@@ -55,23 +52,27 @@ export const latencyProfilesChart = defineChart(
         : scenarioCurves('before' in profiles ? [profiles] : profiles, options)
     const names = distinctTexts(drawn, MAX_NAME_LENGTH, ({ name }) => name)
     const all = drawn.map((curve, i) => ({ ...curve, name: names[i] as string }))
-    const range = positiveRange(all.map(({ profile }) => profile))
-    const x = logDurationAxis({
-      lowUs: range[0] / 1.1,
-      highUs: range[1] * 1.1,
-      title: 'response time',
-    })
+    const lowUs = min(all, ({ profile }) => profile.latencyUs.find((us) => us > 0)) ?? 1
+    const most = max(all, ({ profile }) => profile.latencyUs.at(-1)) || 10
+    const highUs = Math.max(most, lowUs * 1.01)
+    const x = logDurationAxis({ lowUs: lowUs / 1.1, highUs: highUs * 1.1, title: 'response time' })
     return framedChart(
       {
         title:
           profiles instanceof ExecutionModels
             ? `Response times${all.length > 1 ? ' before and after' : ''}`
             : 'Response times as recorded and as predicted',
-        subtitle: all.map(quantiles),
+        subtitle: all.map(({ name, profile }) => {
+          // A line must not end within one of them.
+          const texts = QUANTILES.map((q) =>
+            `p${q * 100} ${formatDuration(profile.quantile(q))}`.replaceAll(' ', '\u00a0'),
+          )
+          return `${name}: ${texts.join(', ')}.`
+        }),
         omissions: zeros(all),
         width: 620,
       },
-      options.as === 'ecdf' ? ecdfView(all, x) : densityView(all, x, range),
+      options.as === 'ecdf' ? ecdfView(all, x) : densityView(all, x, [lowUs, highUs]),
     )
   },
 )
@@ -108,21 +109,6 @@ function scenarioCurves(
     ...scenarios.map(({ title, profile }, i) => ({ name: title, profile, ...SCENARIO_LOOKS[i] })),
     ...(aim === null ? [] : [{ name: targetName, profile: aim, color: PALETTE.after }]),
   ] as LatencyCurve[]
-}
-
-function positiveRange(profiles: readonly LatencyProfile[]): readonly [number, number] {
-  const lowUs = min(profiles, ({ latencyUs }) => latencyUs.find((us) => us > 0))
-  if (lowUs === undefined) return [1, 10]
-  const highUs = max(profiles, ({ latencyUs }) => latencyUs.at(-1)) ?? lowUs
-  return [lowUs, Math.max(highUs, lowUs * 1.01)]
-}
-
-function quantiles({ name, profile }: LatencyCurve): string {
-  // A line must not end within one of them.
-  const texts = QUANTILES.map((q) =>
-    `p${q * 100} ${formatDuration(profile.quantile(q))}`.replaceAll(' ', '\u00a0'),
-  )
-  return `${name}: ${texts.join(', ')}.`
 }
 
 function zeros(all: readonly LatencyCurve[]): string | false {
@@ -193,10 +179,7 @@ function densityView(
     curves: all.map(({ profile, ...look }) => {
       const shares = Array.from(profile.histogram(bins), (each) => short(each / profile.requests))
       const steps = shares.map((share, bin): Point => [short(bins.edges[bin] ?? lowUs), share])
-      const ends: Point[] = [
-        [short(highUs), shares.at(-1) ?? 0],
-        [short(highUs), 0],
-      ]
+      const ends = [shares.at(-1) ?? 0, 0].map((share): Point => [short(highUs), share])
       return { ...look, points: [[short(lowUs), 0], ...steps, ...ends] }
     }),
     legend: { columns: 1 },

@@ -18,6 +18,7 @@ import {
   featureText,
   LOG_CLASSES,
   type LogSet,
+  VARIABLE_KINDS,
   type VariableFeatures,
   type VariableKind,
 } from '../../logs/features/log-set.ts'
@@ -47,17 +48,11 @@ const PERIOD_CHANNELS: SpecPart = {
   color: periodColor('period', null),
 }
 
-/**
- * Draws one variable of logs: a strip a feature, a dot an instance, a line at each mean. Source:
- * Nagaraj, Killian and Neville, NSDI 2012, §4.2 and §5.
- */
+/** Draws one variable of logs, a strip a feature, a dot an instance. Source: Nagaraj et al., NSDI 2012, §4.2 and §5. */
 export const logVariableChart = defineChart(
   {
     name: optionalText('Variable; by default the most divergent one'),
-    kind: optionalWord(
-      ['event', 'state'],
-      'Kind, where an event and a state variable share a name',
-    ),
+    kind: optionalWord(VARIABLE_KINDS, 'Kind, where an event and a state variable share a name'),
     feature: optionalText('Feature drawn alone; by default those that differ most'),
     limit: most(4, 'features', 'Maximum number of features drawn'),
   },
@@ -66,12 +61,12 @@ export const logVariableChart = defineChart(
     const tests = variable.features
       .filter(({ beforeCount, afterCount }) => beforeCount + afterCount > 0)
       .sort((a, b) => testSize(b) - testSize(a))
-    if (feature !== null && !tests.some((test) => test.feature === feature)) {
+    const asked = tests.filter((test) => test.feature === feature)
+    if (feature !== null && asked.length === 0) {
       const known = tests.map((test) => `'${test.feature}'`)
       throw new OptionError('feature', feature, `one of ${known.join(', ')}`)
     }
-    const drawn =
-      feature === null ? tests.slice(0, limit) : tests.filter((test) => test.feature === feature)
+    const drawn = feature === null ? tests.slice(0, limit) : asked
     const { before, after } = divergence.logs.counts
     return framedChart(
       {
@@ -95,7 +90,7 @@ export const logVariableChart = defineChart(
 function variableOf(divergence: Divergence, name: string | null, kind: VariableKind | null) {
   const [first] = divergence.variables
   if (name === null && first !== undefined) return first
-  for (const each of kind === null ? (['event', 'state'] as const) : [kind]) {
+  for (const each of kind === null ? VARIABLE_KINDS : [kind]) {
     const found = divergence.variable(each, name ?? '')
     if (found !== undefined) return found
   }

@@ -1,4 +1,4 @@
-import { group, range, rollup, sum } from 'd3-array'
+import { group, least, range, rollup, sum } from 'd3-array'
 import type { Moves, Stream } from '../../compare/precursors/moves.ts'
 import { signedAmount } from '../../core/quantity.ts'
 import { counted, grouped, percent, shortText, tooltipText } from '../../core/words.ts'
@@ -8,9 +8,7 @@ import { rootName } from './node-names.ts'
 
 const WIDTH = 380
 const ROW_HEIGHT = 34
-/** Space between two categories, as a share of all requests that are drawn. */
 const GAP = 0.08
-/** Points on each edge of a band. */
 const POINTS = 21
 
 const LOOKS = [
@@ -20,10 +18,7 @@ const LOOKS = [
 
 type Move = Stream & { readonly from: number; readonly to: number }
 
-/**
- * Draws the moves of requests between categories: the width of a band is its number of requests, and a label gives its
- * contribution to the total of response times.
- */
+/** Draws moves of requests between categories: as wide as their number, labelled with what they add in total. */
 export const movesChart = defineChart(
   { limit: mostDrawn(12, 'streams', 'largest change of time first') },
   ({ streams, precursors, totalUs }: Moves, { limit }) => {
@@ -60,10 +55,7 @@ export const movesChart = defineChart(
   },
 )
 
-interface Extent {
-  readonly low: number
-  readonly high: number
-}
+type Extent = Readonly<Record<'low' | 'high', number>>
 
 /** Stacks the bands of each category on both sides, in the order of their sizes. */
 function placed(moves: readonly Move[]) {
@@ -78,8 +70,7 @@ function placed(moves: readonly Move[]) {
       }
       at += gap
     }
-    const height = at - gap
-    return { places, height }
+    return { places, height: at - gap }
   }
   const left = extents('from', moves)
   const right = extents('to', [...left.places.keys()])
@@ -115,30 +106,20 @@ function viewOf(
   )
   const ends = (['from', 'to'] as const).flatMap((side) => {
     const extent = ({ left, right }: Bands[number]) => (side === 'from' ? left : right)
-    const nodes = rollup(
-      bands,
-      (own) => ({
-        low: Math.min(...own.map((band) => extent(band).low)),
-        high: Math.max(...own.map((band) => extent(band).high)),
-        requests: sum(own, ({ move }) => move.requests),
-      }),
-      ({ move }) => move[side],
+    return Array.from(
+      group(bands, ({ move }) => move[side]),
+      ([category, own]) => {
+        const low = Math.min(...own.map((band) => extent(band).low))
+        const high = Math.max(...own.map((band) => extent(band).high))
+        const requests = grouped(Math.round(sum(own, ({ move }) => move.requests)))
+        const name = `${names(category)} (${requests})`
+        return { x: side === 'from' ? 0 : 1, low, high, middle: (low + high) / 2, name }
+      },
     )
-    return Array.from(nodes, ([category, { low, high, requests }]) => ({
-      x: side === 'from' ? 0 : 1,
-      low,
-      high,
-      middle: (low + high) / 2,
-      name: `${names(category)} (${grouped(Math.round(requests))})`,
-    }))
   })
   const x = { field: 'x', type: 'quantitative', axis: null, scale: { domain: [0, 1] } }
-  const y = (field: string) => ({
-    field,
-    type: 'quantitative',
-    axis: null,
-    scale: { reverse: true, zero: false },
-  })
+  const scale = { reverse: true, zero: false }
+  const y = (field: string) => ({ field, type: 'quantitative', axis: null, scale })
   const highest = Math.max(...ends.map((end) => end.high))
   const gap = GAP * sum(bands, ({ move }) => move.requests)
   const height = Math.max(ROW_HEIGHT * 3, (LINE * highest) / gap)
@@ -196,10 +177,7 @@ function namesOf({ structural: { categories } }: Moves['precursors'], moves: rea
   const names = new Map(
     ids.map((category) => {
       const { labels, preorder } = categories.structure(category)
-      const first = [...preorder].reduce((own, node) => {
-        const rarity = (at: number) => holders.get(labels[at] ?? '') ?? 0
-        return rarity(node) < rarity(own) ? node : own
-      })
+      const first = least(preorder, (node) => holders.get(labels[node] ?? '') ?? 0) ?? 0
       const { operation } = categories.shownNode(category, first)
       const root = rootName(categories, category, MAX_NAME)
       const own = operation === '' ? (labels[first] ?? '') : operation

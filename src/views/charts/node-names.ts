@@ -4,10 +4,7 @@ import { printable, shortText, spoken } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { detailText, operationName } from '../../flows/node-labels.ts'
 
-/**
- * Names a kind of request by its root; behind a gateway also by the call that tells it from others,
- * as `frontend Recv. → currencyservice Convert`; of gRPC methods with the last part.
- */
+/** Names a kind of request by its root; behind a gateway also by a call: `frontend Recv. → currencyservice Convert`. */
 export function rootName(categories: Categories, category: number, longest: number): string {
   const { shape, root } = categories.structure(category)
   if (categories.options.label !== null) return shortText(root, longest)

@@ -50,11 +50,11 @@ export const errorsChart = defineChart(
       title: shortText(`#${finding.rank} ${finding.where} ${finding.operation ?? ''}`, MAX_TITLE),
       failures: failuresOf(finding, steps),
     }))
-    const ofRequests = {
+    const ofAll = {
       title: 'all requests',
       failures: failuresOf({ calls: [], services: [] }, steps),
     }
-    const failing = (rank === null ? [ofRequests, ...shown] : shown).filter(({ failures }) =>
+    const failing = (rank === null ? [ofAll, ...shown] : shown).filter(({ failures }) =>
       failures.some(({ value }) => value > 0),
     )
     const marks = marksOfPeriod(timeMarks(comparison, events), flows, AFTER)
@@ -79,7 +79,7 @@ export const errorsChart = defineChart(
       {
         vconcat: failing.map(({ title, failures }, i) => {
           const isLast = i === failing.length - 1
-          const panel = ratesPanel(flows, { title, failures }, { whole, isLast })
+          const panel = ratesPanel(flows, failures, { title, whole, isLast })
           const placed = placedMarks(marks, { ...whole, width: WIDTH, height: HEIGHT })
           return withMarks(panel, placed, quantity)
         }),
@@ -89,8 +89,6 @@ export const errorsChart = defineChart(
   },
 )
 
-type TimeRange = ReturnType<typeof timeRange>
-
 function timeRange({ startUs }: FlowSet) {
   const times = startUs.filter(Number.isFinite)
   const fromUs = Math.min(0, min(times) ?? 0)
@@ -99,9 +97,10 @@ function timeRange({ startUs }: FlowSet) {
 
 function ratesPanel(
   flows: FlowSet,
-  { title, failures }: { readonly title: string; readonly failures: readonly Failure[] },
-  { whole, isLast }: { readonly whole: TimeRange; readonly isLast: boolean },
+  failures: readonly Failure[],
+  look: { title: string; whole: ReturnType<typeof timeRange>; isLast: boolean },
 ): SpecPart {
+  const { title, whole, isLast } = look
   const rows = [
     // Before is one reference, after runs along time.
     ...ratesOf(flows, failures, { period: BEFORE, mostParts: 1 }).map((one) => {
@@ -122,6 +121,7 @@ function ratesPanel(
   const y = on(openShareAxis([0, max(rows, ({ high }) => high) ?? 1], null), 'rate')
   const color = periodColor('period', { title: null, symbolOpacity: 1 })
   const said = tooltip({ period: 'period', time: 'when', failed: 'failed' })
+  const only = (period: Period) => [{ filter: { field: 'period', equal: PERIOD_NAMES[period] } }]
   return {
     width: WIDTH,
     height: HEIGHT,
@@ -129,17 +129,17 @@ function ratesPanel(
     data: { values: rows },
     layer: [
       {
-        transform: [{ filter: { field: 'period', equal: PERIOD_NAMES[BEFORE] } }],
+        transform: only(BEFORE),
         mark: { type: 'rule', strokeWidth: 1.5, strokeDash: [6, 4], aria: false },
         encoding: { x: { ...x, field: 'fromUs' }, x2: { field: 'toUs' }, y, color, tooltip: said },
       },
       {
-        transform: [{ filter: { field: 'period', equal: PERIOD_NAMES[AFTER] } }],
+        transform: only(AFTER),
         mark: { type: 'area', opacity: 0.2, aria: false },
         encoding: { x, y: { ...y, field: 'low' }, y2: { field: 'high' }, color },
       },
       {
-        transform: [{ filter: { field: 'period', equal: PERIOD_NAMES[AFTER] } }],
+        transform: only(AFTER),
         mark: { type: 'line', strokeWidth: 2, point: { size: 18 }, aria: false },
         encoding: { x, y, color, tooltip: said },
       },
@@ -182,7 +182,6 @@ function ratesOf(
   })
 }
 
-/** Counts the failed requests, all requests, and their worth. */
 function countFailures(flows: FlowSet, own: readonly Failure[]) {
   const counts = own.map(({ request }) => flows.countOf(request))
   return {
@@ -195,10 +194,7 @@ function countFailures(flows: FlowSet, own: readonly Failure[]) {
   }
 }
 
-/**
- * Draws how long requests take at which load, around a line learned from before: points of after
- * above it are slow for another reason.
- */
+/** Draws how long requests take at which load, and the time expected from before: more has another reason. */
 export const loadChart = defineChart({}, ({ flows }: Comparison) => {
   const learned = loadWindows(flows, BEFORE)
   const predict = predictor(learned)
@@ -219,6 +215,14 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
   const x = on(logAxis(rangeOf(rates), 'requests a second'), 'rate')
   const y = logAxis(rangeOf(shares), 'response time, relative to the same type before')
   const axis = { ...y.axis, labelExpr: "format(datum.value * 100, ',~r') + ' %'" }
+  const { verdict, contributionUs } = expectedAtLoad(flows)
+  const much = `${formatDuration(Math.abs(contributionUs))} ${contributionUs < 0 ? 'less' : 'more'}`
+  const meanings = {
+    unseen: 'The before period never had the load of after, so its effect is unknown.',
+    independent: 'Before, times do not depend on the load.',
+    few: 'Too few stretches to learn from: the line is a guess.',
+    known: `At the load of after, requests should take ${much} in all.`,
+  }
   return framedChart(
     {
       title: 'Response time against load',
@@ -226,7 +230,7 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
         rows.length === 0
           ? 'Too few requests arrive to compute a rate.'
           : 'Each point is a stretch of time. Line: the time expected at each load, learned from before.',
-        verdictText(expectedAtLoad(flows)),
+        meanings[verdict],
       ],
       width: 560,
     },
@@ -257,13 +261,3 @@ export const loadChart = defineChart({}, ({ flows }: Comparison) => {
     },
   )
 })
-
-function verdictText({ verdict, contributionUs }: ReturnType<typeof expectedAtLoad>): string {
-  const much = `${formatDuration(Math.abs(contributionUs))} ${contributionUs < 0 ? 'less' : 'more'}`
-  return {
-    unseen: 'The before period never had the load of after, so its effect is unknown.',
-    independent: 'Before, times do not depend on the load.',
-    few: 'Too few stretches to learn from: the line is a guess.',
-    known: `At the load of after, requests should take ${much} in all.`,
-  }[verdict]
-}

@@ -34,21 +34,6 @@ interface ValueShares {
   readonly kind: 'value' | 'others' | 'missing'
 }
 
-type ParameterShares =
-  | { readonly kind: 'values'; readonly values: readonly ValueShares[] }
-  | {
-      readonly kind: 'histogram'
-      readonly bins: readonly {
-        readonly from: number
-        readonly to: number
-        readonly shares: SharePair
-      }[]
-      readonly isLog: boolean
-      /** Whether the first and the last bin also have all that lies beyond them. */
-      readonly isClipped: readonly [low: boolean, high: boolean]
-      readonly missing: SharePair
-    }
-
 /** Most values of numbers that are shown value by value. */
 const FEW_VALUES = 6
 const BINS = 24
@@ -61,11 +46,8 @@ const WIDE = 100
 export function parameterShares(
   parameter: Parameter,
   labels: Uint8Array,
-  {
-    limit = 5,
-    weights,
-  }: { readonly limit?: number | undefined; readonly weights?: Float64Array | undefined } = {},
-): ParameterShares {
+  { limit = 5, weights }: { limit?: number | undefined } & Pick<GroupedRows, 'weights'> = {},
+) {
   const rows = { labels, weights }
   const sizes = [0, 1].map((label) =>
     sum(labels, (own, row) => (own === label ? (weights?.[row] ?? 1) : 0)),
@@ -84,7 +66,9 @@ export function parameterShares(
     kind: 'value' as const,
   }))
   const shown = isNamed ? commonest(values, limit) : values
-  return { kind: 'values', values: [...shown, ...missingValue(share(missing))] }
+  const none: ValueShares = { label: 'missing', shares: share(missing), kind: 'missing' }
+  const isMissing = none.shares.some((one) => one > 0)
+  return { kind: 'values' as const, values: isMissing ? [...shown, none] : shown }
 }
 
 /** Returns numbers as codes of their distinct values, in ascending order; −1 for NaN. */
@@ -120,9 +104,8 @@ function countCodes(codes: Int32Array, { labels, weights }: GroupedRows, size: n
 }
 
 function commonest(values: readonly ValueShares[], limit: number): ValueShares[] {
-  const known = values
-    .filter(({ shares }) => Math.max(...shares) > 0)
-    .sort((a, b) => Math.max(...b.shares) - Math.max(...a.shares))
+  const found = values.filter(({ shares }) => Math.max(...shares) > 0)
+  const known = sort(found, ({ shares }) => -Math.max(...shares))
   // A row of its own for one is no longer than a row that sums it up.
   const shown = known.length === limit + 1 ? known : known.slice(0, limit)
   const others = known.slice(shown.length)
@@ -132,27 +115,24 @@ function commonest(values: readonly ValueShares[], limit: number): ValueShares[]
   return [...shown, { label, shares: [of(0), of(1)], kind: 'others' }]
 }
 
-function missingValue(shares: SharePair): ValueShares[] {
-  return shares.some((one) => one > 0) ? [{ label: 'missing', shares, kind: 'missing' }] : []
-}
-
 function binnedShares(
   values: Float64Array,
   rows: GroupedRows,
   share: (pair: SharePair) => SharePair,
-): ParameterShares {
+) {
   const groups = [0, 1].map((label) =>
     values.filter((value, row) => rows.labels[row] === label && !Number.isNaN(value)).sort(),
   )
   const some = groups.filter(({ length }) => length > 0)
-  const least = Math.min(...some.map((group) => group[0] as number))
-  const most = Math.max(...some.map((group) => group.at(-1) as number))
-  const inner = [
-    Math.min(...some.map((group) => quantile(group, TAIL))),
-    Math.max(...some.map((group) => quantile(group, 1 - TAIL))),
-  ] as const
+  const endsAt = (tail: number) =>
+    [
+      Math.min(...some.map((group) => quantile(group, tail))),
+      Math.max(...some.map((group) => quantile(group, 1 - tail))),
+    ] as const
+  const [least, most] = endsAt(0)
+  const inner = endsAt(TAIL)
   // Where nearly all values are one, the tails are all there is to see.
-  const [low, high] = inner[0] < inner[1] ? inner : ([least, most] as const)
+  const [low, high] = inner[0] < inner[1] ? inner : [least, most]
   const isLog = low > 0 && high / low > WIDE
   const span = { low, high, isLog }
   const edge = (at: number) => (at === BINS ? high : movedAlong(span, low, at / BINS))
@@ -162,8 +142,9 @@ function binnedShares(
   })
   const { counts, missing } = countCodes(codes, rows, BINS)
   return {
-    kind: 'histogram',
+    kind: 'histogram' as const,
     isLog,
+    /** Whether the first and the last bin also have all that lies beyond them. */
     isClipped: [least < low, most > high],
     bins: counts.map((pair, at) => ({ from: edge(at), to: edge(at + 1), shares: share(pair) })),
     missing: share(missing),
@@ -191,12 +172,18 @@ export const parameterDifferencesChart = defineChart(
     const groups = groupsOf(explanation, question)
     const differences = differencesOf(explanation, question)
     const left = explanation.leftOut.length
+    const { names, sizes } = groups
+    const { rows } = explanation.subject
+    const said =
+      names[0] === 'before'
+        ? `${counted(sizes[0], rows)} before and ${counted(sizes[1], rows)} after`
+        : names.map((name, group) => counted(sizes[group] as number, name, name)).join(' and ')
     return framedChart(
       {
         title: `Each parameter by itself: ${groups.names[0]} and ${groups.names[1]}`,
         none: differences.length === 0 && 'There is no parameter to compare.',
         subtitle: [
-          `Bars are shares of each group (${groupSizes(groups, explanation.subject)}).`,
+          `Bars are shares of each group (${said}).`,
           'Effect: 0 is the same distribution, 1 no overlap. q: p-value corrected for the number of parameters.',
         ],
         omissions: [
@@ -295,27 +282,22 @@ function valueBars(values: readonly ValueShares[], names: readonly string[], par
 }
 
 function histogram(
-  { bins, isLog, isClipped }: Extract<ParameterShares, { kind: 'histogram' }>,
+  { bins, isLog, isClipped }: ReturnType<typeof binnedShares>,
   names: readonly string[],
   parameter: string,
 ) {
-  const rows = bins.flatMap(({ from, to, shares }) =>
-    shares.flatMap((share, group) =>
-      share === 0
-        ? []
-        : [
-            {
-              from,
-              to,
-              parameter: tooltipText(parameter),
-              value: `${numberText(from)} to ${numberText(to)}`,
-              group: names[group] as string,
-              amount: group === 0 ? share : -share,
-              share: percent(share),
-            },
-          ],
-    ),
+  const all = bins.flatMap(({ from, to, shares }) =>
+    shares.map((share, group) => ({
+      from,
+      to,
+      parameter: tooltipText(parameter),
+      value: `${numberText(from)} to ${numberText(to)}`,
+      group: names[group] as string,
+      amount: group === 0 ? share : -share,
+      share: percent(share),
+    })),
   )
+  const rows = all.filter(({ amount }) => amount !== 0)
   const [low, high] = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 1]
   const clipped = isClipped.some((is) => is) ? 'the outer bins hold all beyond them' : null
   const axis = isLog
@@ -387,27 +369,14 @@ export function groupsOf(
   return { labels: own, weights, names, sizes: sizes as readonly [number, number] }
 }
 
-function groupSizes({ names, sizes }: ParameterGroups, { rows }: Explanation['subject']): string {
-  const [zero, one] = sizes
-  if (names[0] === 'before') return `${counted(zero, rows)} before and ${counted(one, rows)} after`
-  return names.map((name, group) => counted(sizes[group] as number, name, name)).join(' and ')
-}
-
-/**
- * Returns the differences of each parameter of a question; for slow requests, `before` is the usual rows and `after`
- * the slow ones.
- */
+/** Returns the difference of each parameter; of slow requests, `before` is the usual rows and `after` the slow ones. */
 export function differencesOf(
   explanation: Explanation,
   question: ParameterQuestion,
 ): readonly ParameterDifference[] {
-  return question.question === 'what-differs'
-    ? explanation.differences
-    : parameterDifferences(
-        question.table.parameters,
-        groupsOf(explanation, question).labels,
-        question.table.rows.weights,
-      )
+  if (question.question === 'what-differs') return explanation.differences
+  const { parameters, rows } = question.table
+  return parameterDifferences(parameters, groupsOf(explanation, question).labels, rows.weights)
 }
 
 /** Returns the difference of a parameter as text; dashes if one of the groups is empty. */

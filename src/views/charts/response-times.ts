@@ -1,4 +1,4 @@
-import { extent, greatest, least, range } from 'd3-array'
+import { extent, least, range, sort } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { type EdgeSamples, type Latencies, pairOf } from '../../compare/categories/class-times.ts'
 import type { FindingStep } from '../../compare/findings/finding.ts'
@@ -46,10 +46,7 @@ export const CATEGORY_OPTION = optionalNumber(
   'Category; by default the one whose response times differ most surely',
 )
 
-/**
- * Draws the response times of one category as cumulative shares, and their largest gap
- * (Kolmogorov-Smirnov D). Source: Sambasivan 2013, §2.6.2.
- */
+/** Draws response times of a category as cumulative shares, and their largest gap. Source: Sambasivan 2013, §2.6.2. */
 export const responseTimesChart = defineChart(
   { category: CATEGORY_OPTION },
   (responseTime: ResponseTimeMutations, { category: asked }) => {
@@ -68,10 +65,7 @@ export const responseTimesChart = defineChart(
   },
 )
 
-/**
- * Draws the times of one edge of a category as cumulative shares, before and after; of folded flows
- * also every round by itself. Source: Sambasivan 2013, §2.6.2 and Figure 3.6b.
- */
+/** Draws times of an edge as cumulative shares, also every round of a loop. Source: Sambasivan 2013, Figure 3.6b. */
 export const edgeTimesChart = defineChart(
   {
     category: CATEGORY_OPTION,
@@ -110,10 +104,7 @@ export const edgeTimesChart = defineChart(
   },
 )
 
-/**
- * Draws the times of the step that a finding rests on as cumulative shares, one a request: of a
- * finding in a segment, those of the segment's requests.
- */
+/** Draws the times of the step that a finding rests on as cumulative shares, one a request of its segment. */
 export const stepTimesChart = defineChart(
   {
     finding: optionalText('Id of the finding; by default the first that rests on a step', null),
@@ -133,15 +124,11 @@ export const stepTimesChart = defineChart(
     const { of, isOfSegment } = timesOfFinding(steps, finding)
     const { quantity } = steps.flows
     const { service, operation } = finding.steps[0] as FindingStep
+    const step = `${service}${operation && `: ${operation}`}`
+    const where = spoken([step, isOfSegment && finding.segment?.text])
     return gapChart(null, {
       quantity,
-      title: shortText(
-        spoken([
-          `${service}${operation && `: ${operation}`}`,
-          isOfSegment && finding.segment?.text,
-        ]).join(', where '),
-        200,
-      ),
+      title: shortText(where.join(', where '), 200),
       amounts: 'time of the step in a request',
       ended: 'had finished',
       counted: 'request',
@@ -153,10 +140,12 @@ export const stepTimesChart = defineChart(
 )
 
 function tellingEdge(edges: readonly EdgeComparison[]): EdgeComparison | undefined {
-  const shiftUs = ({ beforeMeanUs, afterMeanUs }: EdgeComparison) =>
-    Math.abs(afterMeanUs - beforeMeanUs) || 0
-  const changed = ({ test }: EdgeComparison) => Number(test.rejected === true)
-  return greatest(edges, (a, b) => changed(a) - changed(b) || shiftUs(a) - shiftUs(b))
+  const [edge] = sort(
+    edges,
+    ({ test }) => Number(test.rejected !== true),
+    ({ beforeMeanUs, afterMeanUs }) => -Math.abs(afterMeanUs - beforeMeanUs) || 0,
+  )
+  return edge
 }
 
 /** Times of an edge class in every request, as often as each has it. */
@@ -205,7 +194,8 @@ function gapChart(responseTime: ResponseTimeMutations | null, of: Distributions)
   const { times, quantity } = of
   const before = ecdf(times.before, times.beforeWeights)
   const after = ecdf(times.after, times.afterWeights)
-  const x = timeAxis(before, after, of)
+  const [lowUs = 0, highUs = 1000] = extent([...before.x, ...after.x])
+  const x = durationAxis({ lowUs, highUs, title: of.amounts, of: quantity }, WIDE)
   const gap = responseTime !== null && of.test !== null && gapOf(of, of.test, [before, after])
   return framedChart(
     {
@@ -238,11 +228,14 @@ function gapChart(responseTime: ResponseTimeMutations | null, of: Distributions)
   )
 }
 
-function gapOf(of: Distributions, test: FamilyTest, curves: readonly [Ecdf, Ecdf]): Gap {
+function gapOf(of: Distributions, test: FamilyTest, curves: readonly [Ecdf, Ecdf]) {
   const [before, after] = curves.map((curve) => shareAt(curve, test.location)) as [number, number]
+  /** Times at which the curves are half-way between the two shares. */
   const crossings = curves.map((curve) => quantileOf(curve, (before + after) / 2))
   return { ...of, test, before, after, crossings }
 }
+
+type Gap = ReturnType<typeof gapOf>
 
 function quantileOf({ x, y }: Ecdf, part = 0.5): number {
   return x[y.findIndex((share) => share >= part)] ?? Number.NaN
@@ -252,26 +245,6 @@ export function tellingCategory(responseTime: ResponseTimeMutations): number {
   const all = range(responseTime.categories.size)
   const testable = all.filter((category) => responseTime.test(category).testable)
   return least(testable, (category) => responseTime.test(category).p) ?? 0
-}
-
-interface Gap extends Pick<Distributions, 'ended' | 'counted'> {
-  readonly test: FamilyTest
-  readonly before: number
-  readonly after: number
-  /** Times at which the curves are half-way between the two shares. */
-  readonly crossings: readonly number[]
-}
-
-function timeAxis(
-  before: Ecdf,
-  after: Ecdf,
-  { amounts: title, quantity: of }: { readonly amounts: string; readonly quantity: Quantity },
-): Axis {
-  const ends = [before, after].flatMap(({ x }) =>
-    x.length === 0 ? [] : ([x[0], x.at(-1)] as number[]),
-  )
-  const [lowUs = 0, highUs = 1000] = extent(ends)
-  return durationAxis({ lowUs, highUs, title, of }, WIDE)
 }
 
 function finding({ test, before, after, ended, counted }: Gap, of: Quantity): string {
@@ -332,14 +305,8 @@ function gapMark({ test, before, after, crossings }: Gap, x: Axis, of: Quantity)
     finishedBefore: percent(before),
     finishedAfter: percent(after),
   }
-  const text = {
-    type: 'text',
-    fontSize: 12,
-    fontWeight: 'bold',
-    baseline: 'middle',
-    align: isRight ? 'right' : 'left',
-    dx: isRight ? -7 : 7,
-  }
+  const side = isRight ? { align: 'right', dx: -7 } : { align: 'left', dx: 7 }
+  const text = { type: 'text', fontSize: 12, fontWeight: 'bold', baseline: 'middle', ...side }
   const at = { x: quantity('textUs'), y: quantity('middle'), text: { field: 'text' } }
   return [
     {

@@ -1,4 +1,4 @@
-import { cross, group, max, min, range, sum } from 'd3-array'
+import { cross, greatest, group, max, min, range, sort, sum } from 'd3-array'
 import { allVisits, operationAt, type ShapeVisits } from '../../calls/visits.ts'
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { Finding, FindingStep } from '../../compare/findings/finding.ts'
@@ -41,17 +41,7 @@ export interface RibbonPart {
   readonly steps: readonly TimedStep[]
 }
 
-interface Wanted {
-  /** Most parts that are distinguished by name. */
-  readonly limit: number
-  /** Most characters of a name. */
-  readonly longest: number
-}
-
-interface Place {
-  readonly place: string
-  readonly operation: string
-}
+type Place = Readonly<Record<'place' | 'operation', string>>
 
 type Level = (step: AccountStep) => Place
 
@@ -73,24 +63,24 @@ const MOST_CHANGE = 2 / 3
 /** Smallest share of the largest change at which a step is a part of its own. */
 const MIN_CHANGE = 0.1
 
-/**
- * Cuts a mean request into parts, in the order in which requests walk through them. Times of parts
- * add up to the means of both periods.
- */
-export function ribbonParts({ steps }: Pick<Account, 'steps'>, wanted: Wanted): RibbonPart[] {
-  const levels = LEVELS.map((level) => changedAt(steps, level, wanted.limit))
-  const { changed } =
-    levels.find(({ share }) => share >= MOST_CHANGE) ??
-    levels.reduce((best, level) => (level.share > best.share ? level : best))
-  const names = namesOf(changed, wanted.longest)
+/** Cuts a mean request into parts, in the order of its walk; their times add up to the means of both periods. */
+export function ribbonParts(
+  { steps }: Pick<Account, 'steps'>,
+  { limit, longest }: { readonly limit: number; readonly longest: number },
+): RibbonPart[] {
+  const levels = LEVELS.map((level) => changedAt(steps, level, limit))
+  const best =
+    levels.find(({ share }) => share >= MOST_CHANGE) ?? greatest(levels, ({ share }) => share)
+  const { changed = [] } = best ?? {}
+  const names = namesOf(changed, longest)
   const begins = changed.map(({ members }) => min(members, ({ startUs }) => startUs) as number)
   const partOf = new Map(changed.flatMap(({ members }, i) => members.map((step) => [step, i])))
-  const walk = steps
-    .map((step) => {
-      const part = partOf.get(step) ?? -1
-      return { step, part, atUs: begins[part] ?? step.startUs }
-    })
-    .sort((a, b) => a.atUs - b.atUs || a.part - b.part)
+  const placed = steps.map((step) => ({ step, part: partOf.get(step) ?? -1 }))
+  const walk = sort(
+    placed,
+    ({ step, part }) => begins[part] ?? step.startUs,
+    ({ part }) => part,
+  )
   const parts: { part: number; members: TimedStep[] }[] = []
   for (const { step, part } of walk) {
     const last = parts.at(-1)
@@ -105,16 +95,14 @@ export function ribbonParts({ steps }: Pick<Account, 'steps'>, wanted: Wanted): 
   })
 }
 
-/** Returns the largest changes at a level, and the share of all change that they hold. */
 function changedAt(steps: readonly TimedStep[], level: Level, limit: number) {
-  const all = Array.from(
-    group(steps, (step) => JSON.stringify(named(level, step))).values(),
-    (members) => ({
-      ...named(level, members[0] as TimedStep),
-      members,
-      changeUs: Math.abs(sum(members, ({ beforeUs, afterUs }) => afterUs - beforeUs)),
-    }),
-  ).sort((a, b) => b.changeUs - a.changeUs)
+  const together = group(steps, (step) => JSON.stringify(named(level, step)))
+  const unsorted = Array.from(together.values(), (members) => ({
+    ...named(level, members[0] as TimedStep),
+    members,
+    changeUs: Math.abs(sum(members, ({ beforeUs, afterUs }) => afterUs - beforeUs)),
+  }))
+  const all = sort(unsorted, ({ changeUs }) => -changeUs)
   const leastUs = MIN_CHANGE * (all[0]?.changeUs ?? 0)
   const changed = all.slice(0, limit).filter(({ changeUs }) => changeUs > 0 && changeUs >= leastUs)
   const wholeUs = sum(all, ({ changeUs }) => changeUs)
@@ -165,10 +153,7 @@ export const accountChart = defineChart(
     drawn(account, { ...options, isClear: true, whose: 'A mean request' }).chart,
 )
 
-/**
- * Draws where a mean request has become slower: it before and after, cut into the steps on its path.
- * Parts add up to the change.
- */
+/** Draws a mean request before and after, cut into the steps on its path, which add up to the change. */
 export const ribbonChart = defineChart(
   {
     ...ACCOUNT_OPTIONS,
@@ -217,15 +202,8 @@ export function accountFor(
   )
 }
 
-/**
- * Accounts for the requests that make calls otherwise: against all requests before of their kinds in which the operation
- * could have, whatever form they took.
- */
-function accountOfCalls(
-  categories: Categories,
-  { calls }: Finding,
-  doing: readonly number[],
-): Account {
+/** Accounts for requests that make calls otherwise, against all before in which the operation could have made them. */
+function accountOfCalls(categories: Categories, { calls }: Finding, doing: readonly number[]) {
   const flows = recordedFlows(categories.flows)
   const { typeOf } = rootTypes(flows)
   const now = new Set(doing)
@@ -272,16 +250,12 @@ interface Look {
 }
 
 function drawn(account: Account, { limit, ...look }: Look): { chart: Chart; parts: RibbonPart[] } {
-  const cut = (longest: number) =>
-    ribbonParts(account, { limit: look.isClear ? limit : 0, longest })
   // Names as many labels as there is room for, with shorter names rather than fewer labels.
   for (let named = limit; ; named--) {
     for (const longest of NAMES) {
-      const parts = cut(longest)
+      const parts = ribbonParts(account, { limit: look.isClear ? limit : 0, longest })
       const labels = placeLabels(parts, account, { width: look.width - AROUND, named })
-      if (labels !== null) {
-        return { chart: picture(account, { parts, labels, ...look }), parts }
-      }
+      if (labels !== null) return { chart: picture(account, { parts, labels, ...look }), parts }
     }
   }
 }
@@ -478,7 +452,7 @@ function piecesOf(parts: readonly RibbonPart[], { quantity: of }: Account) {
       const fromUs = atUs[period] as number
       atUs[period] = fromUs + us
       return { fromUs: digits(fromUs, 9), toUs: digits(fromUs + us, 9) }
-    }) as [Side, Side]
+    })
   return parts.flatMap((part, i) => {
     const { name, change, beforeUs, afterUs, steps } = part
     const sameUs = change === 'little' ? 0 : Math.min(beforeUs, afterUs)
@@ -495,11 +469,6 @@ function piecesOf(parts: readonly RibbonPart[], { quantity: of }: Account) {
       { ...said, isSame: false, sides: sidesOf([beforeUs - sameUs, afterUs - sameUs]) },
     ].filter(({ sides }) => sides.some(({ fromUs, toUs }) => toUs > fromUs))
   })
-}
-
-interface Side {
-  readonly fromUs: number
-  readonly toUs: number
 }
 
 /** A text at the end of a line from a part: below the bar after if it grew, else above that before. */
@@ -520,10 +489,7 @@ const BESIDE = 6
 /** Arrangements that are looked at before one part fewer is named. */
 const MAX_TRIES = 20_000
 
-/**
- * Places the labels of parts, the largest change first, each in the nearest row where it touches no other, whatever the
- * width of the page; `null` if there is no such arrangement.
- */
+/** Places labels, the largest change first, in the nearest row where they touch no other; `null` if there is no way. */
 function placeLabels(
   parts: readonly RibbonPart[],
   account: Account,
@@ -567,7 +533,7 @@ function unplacedLabels(parts: readonly RibbonPart[], account: Account): Unplace
   const labels = piecesOf(parts, account).flatMap(({ sides, name, amount, part, isSame }) => {
     const { change, beforeUs, afterUs } = parts[part] as RibbonPart
     if (change === 'little' || isSame) return []
-    const { fromUs, toUs } = sides[change === 'more' ? 1 : 0]
+    const { fromUs = 0, toUs = 0 } = sides[change === 'more' ? 1 : 0] ?? {}
     const news = beforeUs === 0 ? ' (new)' : afterUs === 0 ? ' (gone)' : ''
     return {
       side: change === 'more' ? ('below' as const) : ('above' as const),
@@ -576,7 +542,7 @@ function unplacedLabels(parts: readonly RibbonPart[], account: Account): Unplace
       changeUs: Math.abs(afterUs - beforeUs),
     }
   })
-  return labels.sort((a, b) => b.changeUs - a.changeUs).map(({ changeUs: _, ...label }) => label)
+  return sort(labels, ({ changeUs }) => -changeUs).map(({ changeUs: _, ...label }) => label)
 }
 
 function extentOf({ align, atUs, text }: Label, scale: number): readonly [number, number] {
@@ -604,10 +570,7 @@ const REST = '░'
 const INDENT = ' '.repeat('before '.length)
 const MAX_NAME = 46
 
-/**
- * Writes a mean request as two lines of blocks, before and after, on one scale, and names the changed
- * parts in a third line. Returns no lines if the change may be chance.
- */
+/** Writes a mean request as two lines of blocks on one scale, and names what changed; no lines if it may be chance. */
 export function ribbonLines(comparison: Comparison, width: number): string[] {
   const { account, flows } = comparison
   if (!ribbonIsClear(comparison)) return []
@@ -642,21 +605,12 @@ function ranksText({ change, steps }: RibbonPart, findings: readonly Finding[]):
 /** Parts of two means that follow each other, as two lines of blocks on one scale; a third names what changed. */
 export function blockLines(
   parts: readonly Pick<RibbonPart, 'name' | 'change' | 'beforeUs' | 'afterUs'>[],
-  {
-    width,
-    amount,
-    signed,
-  }: {
-    readonly width: number
-    readonly amount: (us: number) => string
-    readonly signed: (us: number) => string
-  },
+  { width, ...write }: { width: number } & Record<'amount' | 'signed', (us: number) => string>,
 ): string[] {
+  const { amount, signed } = write
   const changeUs = ({ beforeUs, afterUs }: (typeof parts)[0]) => afterUs - beforeUs
-  const changed = parts
-    .filter(({ change }) => change !== 'little')
-    .sort((a, b) => Math.abs(changeUs(b)) - Math.abs(changeUs(a)))
-    .slice(0, BLOCKS.length)
+  const named = parts.filter(({ change }) => change !== 'little')
+  const changed = sort(named, (part) => -Math.abs(changeUs(part))).slice(0, BLOCKS.length)
   const lengths = PERIOD_NAMES.map((period) => parts.map((part) => part[`${period}Us`]))
   const means = lengths.map((us) => sum(us))
   if (changed.length === 0 || means.includes(0)) return []

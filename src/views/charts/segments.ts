@@ -43,13 +43,6 @@ export const segmentsChart = defineChart(
   },
 )
 
-function labelOf(segment: Segment): string {
-  const of = ofText(segment)
-  const conditions = segment.text.split(' and ')
-  const fails = segment.measure === 'time' ? '' : ' fails'
-  return `${of}${fails}: ${conditions.map((one) => one.replace(`${of} `, '')).join(' and ')}`
-}
-
 export function segmentSides(
   { measure, inside, outside }: Pick<Segment, 'measure' | 'inside' | 'outside'>,
   quantity: Quantity,
@@ -62,7 +55,11 @@ export function segmentSides(
 }
 
 function segmentRows(segments: readonly Segment[], quantity: Quantity) {
-  const labels = distinctTexts(segments, 72, labelOf)
+  const labels = distinctTexts(segments, 72, (segment) => {
+    const of = ofText(segment)
+    const conditions = segment.text.split(' and ').map((one) => one.replace(`${of} `, ''))
+    return `${of}${segment.measure === 'time' ? '' : ' fails'}: ${conditions.join(' and ')}`
+  })
   return segments.flatMap((segment, i) => {
     const { shareOfRequests, shareOfChange, within } = segment
     const sides = segmentSides(segment, quantity)

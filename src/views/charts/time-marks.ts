@@ -46,14 +46,10 @@ export function timeMarks(
       return [{ label, said: title, kind: 'finding', atUs, lowUs, highUs }]
     }),
     ...allEvents(flows, { events: all, seen: seen.slice(0, MAX_SEEN) }).map(
-      ({ words, atUs, source }): TimeMark => ({
-        label: shortened(words),
-        said: words,
-        kind: source === 'given' ? source : 'seen',
-        atUs,
-        lowUs: atUs,
-        highUs: atUs,
-      }),
+      ({ words, atUs, source }): TimeMark => {
+        const kind = source === 'given' ? source : 'seen'
+        return { label: shortened(words), said: words, kind, atUs, lowUs: atUs, highUs: atUs }
+      },
     ),
   ]
 }
@@ -71,29 +67,21 @@ export function marksOfPeriod(
   const startUs = min(arrivals.slice(flows.count(BEFORE))) ?? 0
   return marks.map(({ atUs, lowUs, highUs, ...mark }) => {
     const isBetween = period === AFTER && atUs > endUs && atUs < startUs
-    const times = isBetween ? [startUs, startUs, startUs] : [atUs, lowUs, highUs]
-    const [at = 0, low = 0, high = 0] = times.map((timeUs) => timeUs - epochUs)
+    const inPeriod = (timeUs: number) => (isBetween ? startUs : timeUs) - epochUs
     const said = `${mark.said}, ${formatDuration(startUs - atUs)} before this period`
     return {
       ...mark,
       ...(isBetween && { label: `‹ ${mark.label}`, said }),
-      atUs: at,
-      lowUs: low,
-      highUs: high,
+      atUs: inPeriod(atUs),
+      lowUs: inPeriod(lowUs),
+      highUs: inPeriod(highUs),
     }
   })
 }
 
-export interface MarkedPanel {
-  readonly fromUs: number
-  readonly toUs: number
-  readonly width: number
-  readonly height: number
-}
-
 export function placedMarks(
   marks: readonly TimeMark[],
-  { fromUs, toUs, width, height }: MarkedPanel,
+  { fromUs, toUs, width, height }: Readonly<Record<'fromUs' | 'toUs' | 'width' | 'height', number>>,
 ) {
   const lines = Array.from({ length: Math.floor(height / LINE) }, (): [number, number][] => [])
   const inside = marks.filter(({ atUs }) => atUs >= fromUs && atUs <= toUs)

@@ -1,9 +1,16 @@
-import { range, sum } from 'd3-array'
+import { extent, range, sort, sum } from 'd3-array'
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
-import { count, defineOptions, most, optionalNumber, optionalWord } from '../../core/options.ts'
+import {
+  count,
+  defineOptions,
+  most,
+  type OptionsOf,
+  optionalNumber,
+  optionalWord,
+} from '../../core/options.ts'
 import { amountsName, formatAmount, type Quantity, TIME } from '../../core/quantity.ts'
 import { counted, grouped, percent, pValue, shortText, tooltipText } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
@@ -12,7 +19,7 @@ import { VarianceSources } from '../../explain/variance/find-variance.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
-import { type PeriodName, periodOfName } from '../../traces/period.ts'
+import { periodOfName } from '../../traces/period.ts'
 import { CHANGE_SCALE, SERIES } from '../page/palette.ts'
 import { durationAxis, logAxis, openShareAxis, shareAxis } from './axes.ts'
 import {
@@ -40,15 +47,9 @@ export type VariationSets = Readonly<Record<string, VarianceSources>>
 
 const BEFORE_DASH = [5, 3]
 
-interface Variation extends Pick<Curve, 'color' | 'dash'> {
-  readonly name: string
-  readonly c2: Ecdf
-}
+type Variation = Pick<Curve, 'name' | 'color' | 'dash'> & { readonly c2: Ecdf }
 
-/**
- * Draws the distribution of C² = variance ÷ mean² over large categories; 0 stands at the left edge.
- * Source: Sambasivan 2013, §3.2 and Figures 3.2 and 3.3.
- */
+/** Draws the distribution of C² = variance ÷ mean² over large categories. Source: Sambasivan 2013, §3.2, Figure 3.2. */
 export const squaredVariationChart = defineChart(
   {
     large: count({
@@ -90,9 +91,9 @@ export const variationSetsChart = defineChart({}, (given: VariationSets | Varian
       color: names.length > 1 ? (SERIES[set] as string) : PALETTE[each],
       ...(each === 'before' && names.length > 1 && { dash: BEFORE_DASH }),
       c2: ecdf(
-        found.ranked.flatMap((row) =>
-          row.period === each && Number.isFinite(row.c2) ? [row.c2] : [],
-        ),
+        found.ranked
+          .filter((row) => row.period === each && Number.isFinite(row.c2))
+          .map(({ c2 }) => c2),
       ),
     }))
   })
@@ -101,8 +102,7 @@ export const variationSetsChart = defineChart({}, (given: VariationSets | Varian
 
 function variationChart(large: string, variations: readonly Variation[]) {
   const positive = variations.flatMap(({ c2 }) => Array.from(c2.x).filter((x) => x > 0))
-  const least = positive.reduce((low, x) => Math.min(low, x), 0.1)
-  const most = positive.reduce((high, x) => Math.max(high, x), 1)
+  const [least = 0.1, most = 1] = extent([0.1, 1, ...positive])
   const x = logAxis(
     [least / 1.5, Math.max(10, most * 1.5)],
     'C² of response times (left of 1: predictable)',
@@ -158,10 +158,8 @@ function largestInFlowOrder(
 ): EdgeVariance[] {
   const depths = flowDepths(drawnFlow(found.categories.structure(found.category)))
   const depth = ({ edge }: EdgeVariance) => depths[edge] ?? 0
-  return [...edges]
-    .sort((a, b) => Math.abs(b.share) - Math.abs(a.share))
-    .slice(0, limit)
-    .sort((a, b) => depth(a) - depth(b) || a.edge - b.edge)
+  const largest = sort(edges, ({ share }) => -Math.abs(share)).slice(0, limit)
+  return sort(largest, depth, ({ edge }) => edge)
 }
 
 /** Returns the longest way, in edges, from the root to where each edge class begins. */
@@ -206,10 +204,7 @@ export function varianceShare(share: number): string {
 
 type DrawnFlow = ReturnType<typeof drawnFlow>
 
-/**
- * Returns a category's flow as drawn. In folded flows a further node stands for the beginning of the next round: a step
- * from round to round would close a cycle.
- */
+/** Returns a category's flow as drawn; a node for the next round of a loop, as the step back would close a cycle. */
 function drawnFlow(structure: CategoryStructure) {
   const { labels, from, to, classOf, classFrom, classTo } = structure
   const places = new Map<number, number>()
@@ -247,17 +242,12 @@ const LOOKS = [
   { name: 'response time', color: PALETTE.rest },
 ]
 
-/**
- * Draws how edges of the critical path stack up to a category's variance; one that is short when
- * requests are long counts negative. Source: Sambasivan 2013, §5.4.2; the drawing is our own.
- */
+/** Draws how edges add up to a category's variance; some even it out. Source: Sambasivan 2013, §5.4.2. */
 export const varianceWaterfallChart = defineChart(
   VARIANCE_WATERFALL_CHART_OPTIONS,
   (variance: VarianceSources, { limit, ...options }) =>
     waterfallChart(waterfallOf(varianceOf(variance, options), limit)),
 )
-
-type Waterfall = ReturnType<typeof waterfallOf>
 
 /** Returns the bars and words of a waterfall: plain data, from which pages draw it. */
 export function waterfallOf(found: CategoryVariance, limit: number) {
@@ -283,9 +273,8 @@ export function waterfallOf(found: CategoryVariance, limit: number) {
   }
 }
 
-export function waterfallChart({ rows, share, ...heading }: Waterfall): Chart {
-  const ends = rows.flatMap(({ start, end }) => [start, end])
-  const [low, high] = [Math.min(0, ...ends), Math.max(1, ...ends)]
+export function waterfallChart({ rows, share, ...heading }: ReturnType<typeof waterfallOf>): Chart {
+  const [low = 0, high = 1] = extent([0, 1, ...rows.flatMap(({ start, end }) => [start, end])])
   const room = (high - low) * 0.14
   return framedChart(
     { ...heading, width: 740 },
@@ -310,7 +299,7 @@ export function waterfallChart({ rows, share, ...heading }: Waterfall): Chart {
 
 function varianceOf(
   variance: VarianceSources,
-  { category, period }: { readonly category: number | null; readonly period: PeriodName | null },
+  { category, period }: Omit<OptionsOf<typeof VARIANCE_WATERFALL_CHART_OPTIONS>, 'limit'>,
 ): CategoryVariance {
   const chosen = category ?? variance.ranked[0]?.category
   if (chosen === undefined) {
@@ -328,8 +317,9 @@ function rowsOf(
 ) {
   const others = known.filter((edge) => !drawn.includes(edge))
   const otherShare = others.reduce((sum, { share }) => sum + share, 0)
+  const of = found.categories.flows.quantity
   const steps = [
-    ...drawn.map((edge, i) => edgeStep(edge, i, found.categories.flows.quantity)),
+    ...drawn.map((edge, i) => edgeStep(edge, i, of)),
     ...(others.length === 0 ? [] : [restStep(counted(others.length, 'other edge'), otherShare)]),
     ...(Math.abs(found.restShare) < MIN_SHARE
       ? []
@@ -371,11 +361,7 @@ const CORRELATIONS = CHANGE_SCALE.slice(1, -1).map(([light]) => light)
 const MAX_NAME_LENGTH = 34
 const ALPHA = 0.05
 
-/**
- * Draws correlations between the critical-path edges with the most variance, in brackets where a
- * test over all pairs cannot tell them from 0. Source: Sambasivan 2013, §5.4.2; the drawing is our
- * own.
- */
+/** Draws correlations between edges, in brackets where they may be chance. Source: Sambasivan 2013, §5.4.2. */
 export const covariancesChart = defineChart(
   {
     ...VARIANCE_WATERFALL_CHART_OPTIONS,
@@ -430,13 +416,8 @@ export const covariancesChart = defineChart(
             encoding: { x, y, tooltip: tooltip(TOOLTIP) },
           },
           {
-            mark: { type: 'text', baseline: 'middle', tooltip: false },
-            encoding: {
-              x,
-              y,
-              text: { field: 'text', type: 'nominal' },
-              color: { value: PALETTE.title },
-            },
+            mark: { type: 'text', baseline: 'middle', tooltip: false, color: PALETTE.title },
+            encoding: { x, y, text: { field: 'text', type: 'nominal' } },
           },
         ],
       }),
@@ -476,19 +457,16 @@ function cellsOf(
 ) {
   const pairOf = pairsOf(found, edges)
   const of = found.categories.flows.quantity
+  const names = edges.map((edge) => tooltipText(edgeName(edge, 140)))
   return edges.flatMap((edge, i) =>
-    edges.map((other, j) => {
-      const cell = {
-        label: labels[i] as string,
-        column: String(j + 1),
-        edge: tooltipText(edgeName(edge, 140)),
-        otherEdge: tooltipText(edgeName(other, 140)),
-      }
+    edges.map((_, j) => {
+      const own = { label: labels[i] as string, column: String(j + 1) }
+      const cell = { ...own, edge: names[i] as string, otherEdge: names[j] as string }
       const blank = { ...cell, correlation: null, chance: '–' }
       if (i === j) {
         const variance = squaredDuration(edge.varianceUs2, of)
-        const own = { covariance: `its own variance: ${variance}`, requests: edge.requests }
-        return { ...blank, ...own, text: '' }
+        const covariance = `its own variance: ${variance}`
+        return { ...blank, covariance, requests: edge.requests, text: '' }
       }
       const pair = pairOf(i, j)
       if (pair === undefined) return { ...blank, covariance: 'none', requests: 0, text: '–' }
@@ -529,20 +507,27 @@ export function unlikeOf({ members }: AnomalyGroup): readonly number[] {
   return thinned(members, MAX_UNLIKE)
 }
 
-/**
- * Draws each kind of request that has anomalies as a strip of response times: those far out, on one
- * scale with the others.
- */
+/** Draws each kind of request with anomalies as a strip of response times: those far out beside the others. */
 export const anomaliesChart = defineChart(
   { limit: most(12, 'kinds of request', 'Maximum number of kinds of request drawn') },
   (found: Anomalies, { limit }) => {
     const { categories, groups: all } = found
     const { quantity: of } = categories.flows
     const strips = all.slice(0, limit)
-    const labels = distinctTexts(strips, 44, (strip) => nameOf(found, strip))
+    const amount = (us: number) => formatAmount(us, of)
+    const labels = distinctTexts(strips, 44, ({ anomalies: [first] }) => {
+      const { category, period } = first as Anomaly
+      const when = found.anomalies.some((other) => other.period !== period) ? `, ${period}` : ''
+      return `${rootName(categories, category, 30)} (${category}${when})`
+    })
+    const texts = strips.map(({ anomalies }, i) => {
+      const first = anomalies[0] as Anomaly
+      const requests = grouped(sum(anomalies, (each) => each.requests))
+      const times = `${amount(first.medianUs)}, usually ${amount(first.usualUs)}`
+      return { label: labels[i], said: `${requests} of ${grouped(first.of)}: ${times}` }
+    })
     const rows = strips.flatMap((strip, i) => dotsOf(found, strip, labels[i] as string))
-    const times = rows.map(({ us }) => us)
-    const [lowUs, highUs] = [Math.min(...times), Math.max(...times)]
+    const [lowUs = Infinity, highUs = -Infinity] = extent(rows, ({ us }) => us)
     const x = durationAxis({ lowUs, highUs, title: amountsName(of), of }, WIDE)
     const y = rowNames({ grid: true })
     const color = colorBy(KINDS, rows)
@@ -572,9 +557,7 @@ export const anomaliesChart = defineChart(
             },
           },
           {
-            data: {
-              values: strips.map((strip, i) => textOf(found, strip, labels[i] as string)),
-            },
+            data: { values: texts },
             ...textBeside({ field: 'said', x: { value: 'width' }, y }),
           },
         ],
@@ -583,38 +566,14 @@ export const anomaliesChart = defineChart(
   },
 )
 
-function nameOf({ categories, anomalies }: Anomalies, strip: AnomalyGroup): string {
-  const [{ category, period }] = strip.anomalies as [Anomaly]
-  const when = anomalies.some((other) => other.period !== period) ? `, ${period}` : ''
-  return `${rootName(categories, category, 30)} (${category}${when})`
-}
-
-function textOf({ categories }: Anomalies, { anomalies }: AnomalyGroup, label: string) {
-  const [{ of, medianUs, usualUs }] = anomalies as [Anomaly]
-  const amount = (us: number) => formatAmount(us, categories.flows.quantity)
-  const requests = sum(anomalies, (each) => each.requests)
-  return {
-    label,
-    said: `${grouped(requests)} of ${grouped(of)}: ${amount(medianUs)}, usually ${amount(usualUs)}`,
-  }
-}
-
 function dotsOf({ categories }: Anomalies, strip: AnomalyGroup, label: string) {
   const { ids, responseTimeUs, quantity } = categories.flows
-  const dot =
-    (kind: (typeof KINDS)[number]['name'], size: number) => (request: number, i: number) => {
-      const us = responseTimeUs[request] as number
-      const trace = tooltipText(ids[request] ?? '')
-      return {
-        label,
-        kind,
-        size,
-        offset: size === DOT.typical ? 0 : spread(i, 1),
-        us,
-        trace,
-        took: formatAmount(us, quantity),
-      }
-    }
+  const dot = (kind: string, size: number) => (request: number, i: number) => {
+    const us = responseTimeUs[request] as number
+    const trace = tooltipText(ids[request] ?? '')
+    const offset = size === DOT.typical ? 0 : spread(i, 1)
+    return { label, kind, size, offset, us, trace, took: formatAmount(us, quantity) }
+  }
   return [
     ...thinned(strip.usual, MAX_USUAL).map(dot('usual', DOT.usual)),
     ...strip.typical.map(dot('the median of these', DOT.typical)),

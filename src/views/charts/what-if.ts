@@ -23,12 +23,12 @@ type DiagnosisRow = ReturnType<typeof diagnosisRows>[number]
 /** Returns the best `limit` scenarios and those that contain them, each below its parent, best first. */
 export function diagnosisRows({ ranked }: LatencyDiagnosis, limit: number) {
   const kept = new Set<number>()
-  for (const { rank } of ranked.slice(0, limit)) {
-    for (let at = rank; at > 0 && !kept.has(at); at = parentRank(ranked, at)) kept.add(at)
+  for (const each of ranked.slice(0, limit)) {
+    for (let at: DiagnosedScenario | null = each; at !== null; at = at.parent) kept.add(at.rank)
   }
   const children = group(
     ranked.filter(({ rank }) => kept.has(rank)),
-    ({ rank }) => parentRank(ranked, rank),
+    ({ parent }) => parent?.rank ?? 0,
   )
   const rows: { cause: DiagnosedScenario; level: number }[] = []
   const list = (parent: number, level: number) => {
@@ -39,10 +39,6 @@ export function diagnosisRows({ ranked }: LatencyDiagnosis, limit: number) {
   }
   list(0, 0)
   return rows
-}
-
-function parentRank(ranked: readonly DiagnosedScenario[], rank: number): number {
-  return ranked[rank - 1]?.parent?.rank ?? 0
 }
 
 const MAX_NAME_LENGTH = 46

@@ -1,3 +1,4 @@
+import { range } from 'd3-array'
 import { type Quantity, TIME } from '../../core/quantity.ts'
 import { formatDuration, grouped, shortNumber } from '../../core/words.ts'
 import { axisUnit } from '../charts/axes.ts'
@@ -12,13 +13,6 @@ export interface AxisScale {
   readonly value: (share: number) => number
 }
 
-interface LogExtent {
-  readonly low: number
-  readonly high: number
-  readonly ticks: number
-  readonly text: (value: number) => string
-}
-
 const DECADES: readonly (readonly number[])[] = [[1, 2, 5], [1, 3], [1]]
 
 export function timeScale(
@@ -31,8 +25,8 @@ export function timeScale(
   const last = Math.floor(toUs / step + 1e-9)
   return {
     ...evenScale(fromUs, toUs),
-    ticks: Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => {
-      const value = Number(((first + i) * step).toPrecision(12))
+    ticks: range(first, last + 1).map((place) => {
+      const value = Number((place * step).toPrecision(12))
       return { value, text: of === TIME ? timeText(value, [fromUs, toUs]) : shortNumber(value) }
     }),
   }
@@ -54,28 +48,26 @@ export function shareScale(): AxisScale {
   return { ...evenScale(0, 1), ticks }
 }
 
-export function logDurationScale({
-  of = TIME,
-  ...extent
-}: Omit<LogExtent, 'text'> & { readonly of?: Quantity }): AxisScale {
-  return logScale({ ...extent, text: of === TIME ? tickText : shortNumber })
-}
-
 const MINUTE = 60e6
 
-/** Powers of ten beyond a minute stay seconds: 100 s are no round number of minutes. */
-function tickText(us: number): string {
-  return us < MINUTE ? formatDuration(us) : `${grouped(us / 1e6)} s`
+interface LogExtent {
+  readonly low: number
+  readonly high: number
+  readonly ticks: number
+  readonly of?: Quantity
 }
 
 /** Returns an axis of positive values between round numbers, with as many ticks a decade as there is room for. */
-function logScale({ low, high, ticks: most, text }: LogExtent): AxisScale {
+export function logDurationScale({ low, high, ticks, of = TIME }: LogExtent): AxisScale {
   const [from, to] = [roundDown(low), Math.max(roundUp(high), roundUp(roundDown(low) * 1.5))]
   const scale = evenScale(Math.log(from), Math.log(to))
+  // Powers of ten beyond a minute stay seconds: 100 s are no round number of minutes.
+  const timeText = (us: number) => (us < MINUTE ? formatDuration(us) : `${grouped(us / 1e6)} s`)
+  const text = of === TIME ? timeText : shortNumber
   return {
     share: (value) => (value > 0 ? scale.share(Math.log(value)) : 0),
     value: (share) => Math.exp(scale.value(share)),
-    ticks: roundNumbers(from, to, most).map((value) => ({ value, text: text(value) })),
+    ticks: roundNumbers(from, to, ticks).map((value) => ({ value, text: text(value) })),
   }
 }
 
@@ -91,19 +83,13 @@ function roundNumbers(from: number, to: number, most: number): number[] {
   const first = Math.floor(Math.log10(from) + 1e-9)
   const last = Math.ceil(Math.log10(to) - 1e-9)
   const numbers = (steps: readonly number[], every: number) =>
-    Array.from({ length: last - first + 1 }, (_, i) => first + i)
+    range(first, last + 1)
       .filter((power) => power % every === 0)
       .flatMap((power) => steps.map((step) => Number(`${step}e${power}`)))
       .filter((value) => value >= from * (1 - 1e-9) && value <= to * (1 + 1e-9))
-  for (const steps of DECADES) {
-    const found = numbers(steps, 1)
-    if (found.length <= most) return found
-  }
-  for (let every = 2; every <= last - first; every++) {
-    const found = numbers([1], every)
-    if (found.length <= most) return found
-  }
-  return [from, to]
+  const sparser = range(2, last - first + 1).map((every) => numbers([1], every))
+  const choices = [...DECADES.map((steps) => numbers(steps, 1)), ...sparser]
+  return choices.find(({ length }) => length <= most) ?? [from, to]
 }
 
 export function roundUp(value: number): number {
@@ -127,6 +113,9 @@ export interface PlotBox {
 
 /** Lines are there to follow, not to see. */
 const GRID = 0.65
+/** Largest overhang of numbers to the right of the plot. */
+const BEYOND = 13
+const FONT_SIZE = 11
 
 interface Axis {
   readonly scale: AxisScale
@@ -141,10 +130,11 @@ export function BottomAxis({ scale, box, title }: Axis & { readonly title?: stri
     <g>
       {scale.ticks.map(({ value, text }) => {
         const x = pixel(box.left + scale.share(value) * box.width)
+        const most = box.left + box.width + BEYOND - textWidth(text, FONT_SIZE) / 2
         return (
           <g key={value}>
             <line x1={x} x2={x} y1={box.top} y2={bottom + 4} stroke={ink.line} opacity={GRID} />
-            <Text color="soft" x={inward(x, text, box)} y={bottom + 16} anchor="middle">
+            <Text color="soft" x={Math.min(x, most)} y={bottom + 16} anchor="middle">
               {text}
             </Text>
           </g>
@@ -203,14 +193,6 @@ export function curvePath(
       return shape === 'steps' ? `H${x}V${y}` : `L${x},${y}`
     })
     .join('')
-}
-
-/** Largest overhang of numbers to the right of the plot. */
-const BEYOND = 13
-const FONT_SIZE = 11
-
-function inward(x: number, text: string, { left, width }: PlotBox): number {
-  return Math.min(x, left + width + BEYOND - textWidth(text, FONT_SIZE) / 2)
 }
 
 export function pixel(value: number): number {

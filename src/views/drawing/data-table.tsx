@@ -4,7 +4,7 @@ import { useContext, useState } from 'preact/hooks'
 import { counted, grouped, spoken } from '../../core/words.ts'
 import { fittedText, textWidth } from '../charts/text-width.ts'
 import { Button } from './controls.tsx'
-import { MediumContext, type StillPart, TEXT_SIZE, useInk } from './figure.tsx'
+import { INK, MediumContext, type StillPart, TEXT_SIZE } from './figure.tsx'
 
 /** A cell of a still: text, or a drawing of its own that is at most a row high. */
 type StillCell =
@@ -67,6 +67,25 @@ export function rankColumn<Row extends { readonly rank: number }>(
 export function numberColumn<Row>(...column: Parameters<typeof textColumn<Row>>): DataColumn<Row> {
   return { ...textColumn(...column), isNumber: true }
 }
+
+/** Shows a share as a bar beside its text. */
+export function barColumn<Row>(
+  title: string,
+  textOf: (row: Row) => string,
+  shareOf: (row: Row) => number,
+  colorOf: (row: Row) => string = () => 'var(--fd-change)',
+): DataColumn<Row> {
+  const cell = (row: Row) =>
+    textOf(row) !== '' && (
+      <span class="fd-with-bar">
+        <span>{textOf(row)}</span>
+        <CellBar share={Math.max(0, Math.min(1, shareOf(row)))} width={BAR} color={colorOf(row)} />
+      </span>
+    )
+  return numberColumn(title, cell, { still: textOf })
+}
+
+const BAR = 50
 
 interface DataTableProps<Row> {
   readonly label?: string
@@ -232,17 +251,56 @@ function stillTable<Row>(
   if (across > width && columns.length > MIN_COLUMNS) {
     return stillTable(columns.slice(0, -1), rows, { max, width, without: without + 1 })
   }
-  const more = rows.length - (cells.length - 1)
-  const left = spoken([more > 0 && `${more} more`, without > 0 && counted(without, 'more column')])
-  const lines = {
-    cells,
-    widths,
-    across,
-    more: left.join(', '),
-    anchors: columns.map(({ isNumber }) => (isNumber ? ('end' as const) : ('start' as const))),
+  const left = rows.length - (cells.length - 1)
+  const more = spoken([left > 0 && `${left} more`, without > 0 && counted(without, 'more column')])
+  const height = (cells.length + (more.length === 0 ? 0 : 1)) * ROW
+  return {
+    width: across,
+    height,
+    children: (
+      <g font-size={TEXT_SIZE}>
+        {cells.map((row, i) => (
+          <g key={i} transform={`translate(0 ${i * ROW})`}>
+            {i === 0 ? null : <line x2={across} y1="0.5" y2="0.5" stroke={INK.light.line} />}
+            {row.map((cell, column) => {
+              const left = sum(widths.slice(0, column)) + GAP * column
+              if (isDrawing(cell)) {
+                return (
+                  <g key={column} transform={`translate(${left} 0)`}>
+                    {cell.drawing}
+                  </g>
+                )
+              }
+              const width = widths[column] ?? 0
+              const isNumber = columns[column]?.isNumber ?? false
+              const said = typeof cell === 'string' ? { text: cell } : cell
+              const { text, color = INK.light.text, isBold = false } = said
+              // Fitting would take leading no-break spaces away.
+              const indent = /^\u00a0*/.exec(text)?.[0] ?? ''
+              return (
+                <text
+                  key={column}
+                  x={isNumber ? left + width : left}
+                  y={ROW - 6}
+                  text-anchor={isNumber ? 'end' : 'start'}
+                  font-weight={isBold ? 600 : 400}
+                  style={`fill:${color}`}
+                >
+                  {indent}
+                  {fittedText(text, width - textWidth(indent, TEXT_SIZE), TEXT_SIZE)}
+                </text>
+              )
+            })}
+          </g>
+        ))}
+        {more.length === 0 ? null : (
+          <text y={(cells.length + 1) * ROW - 6} style={`fill:${INK.light.soft}`}>
+            … and {more.join(', ')}
+          </text>
+        )}
+      </g>
+    ),
   }
-  const height = (cells.length + (lines.more === '' ? 0 : 1)) * ROW
-  return { width: lines.across, height, children: <TableLines {...lines} /> }
 }
 
 function columnWidths(rows: readonly (readonly StillCell[])[], available: number): number[] {
@@ -265,66 +323,4 @@ function cellWidth(cell: StillCell | undefined): number {
   if (cell === undefined) return 0
   if (isDrawing(cell)) return cell.width
   return 1.08 * textWidth(typeof cell === 'string' ? cell : cell.text, TEXT_SIZE)
-}
-
-interface LinesProps {
-  readonly cells: readonly (readonly StillCell[])[]
-  readonly widths: readonly number[]
-  readonly across: number
-  readonly more: string
-  readonly anchors: readonly ('start' | 'end')[]
-}
-
-function TableLines({ cells, widths, across, more, anchors }: LinesProps) {
-  const ink = useInk()
-  return (
-    <g font-size={TEXT_SIZE}>
-      {cells.map((row, i) => (
-        <g key={i} transform={`translate(0 ${i * ROW})`}>
-          {i === 0 ? null : <line x2={across} y1="0.5" y2="0.5" stroke={ink.line} />}
-          {row.map((cell, column) => {
-            const left = sum(widths.slice(0, column)) + GAP * column
-            const props = { cell, left, width: widths[column] ?? 0, anchor: anchors[column] }
-            return <Cell key={column} {...props} />
-          })}
-        </g>
-      ))}
-      {more === '' ? null : (
-        <text y={(cells.length + 1) * ROW - 6} style={`fill:${ink.soft}`}>
-          … and {more}
-        </text>
-      )}
-    </g>
-  )
-}
-
-interface CellProps {
-  readonly cell: StillCell
-  readonly left: number
-  readonly width: number
-  readonly anchor: 'start' | 'end' | undefined
-}
-
-function Cell({ cell, left, width, anchor }: CellProps) {
-  const ink = useInk()
-  if (isDrawing(cell)) return <g transform={`translate(${left} 0)`}>{cell.drawing}</g>
-  const {
-    text,
-    color = ink.text,
-    isBold = false,
-  } = typeof cell === 'string' ? { text: cell } : cell
-  // Fitting would take leading no-break spaces away.
-  const indent = /^\u00a0*/.exec(text)?.[0] ?? ''
-  return (
-    <text
-      x={anchor === 'end' ? left + width : left}
-      y={ROW - 6}
-      text-anchor={anchor}
-      font-weight={isBold ? 600 : 400}
-      style={`fill:${color}`}
-    >
-      {indent}
-      {fittedText(text, width - textWidth(indent, TEXT_SIZE), TEXT_SIZE)}
-    </text>
-  )
 }

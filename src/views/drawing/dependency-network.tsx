@@ -3,7 +3,6 @@ import type { ComponentChildren, JSX } from 'preact'
 import { counted, grouped, percent, shortText, tooltipText } from '../../core/words.ts'
 import { tText } from '../../explain/logs/log-values.ts'
 import {
-  type AttentionEdge,
   type AttentionGraph,
   type AttentionNode,
   attentionTree,
@@ -67,6 +66,8 @@ export function DependencyNetwork({ graph, layout, open = null, handsOf }: Netwo
 
 function Dependency({ edge, points, strokeWidth }: DependencyLayout['dependencies'][number]) {
   const ink = useInk()
+  const ends = [edge.from, edge.to].map((name) => shortText(name, MAX_NAME_LENGTH))
+  const way = ends.join(edge.directed ? ' before ' : ' with ')
   const opacity = edge.inTree ? 0.75 : 0.32
   const [start, end] = [points[0], points.at(-1)] as [Point, Point]
   const half = 4 + strokeWidth / 2
@@ -76,9 +77,7 @@ function Dependency({ edge, points, strokeWidth }: DependencyLayout['dependencie
   const line = edge.directed ? [...points.filter(isBefore), tip] : points
   return (
     <g stroke-opacity={opacity} fill-opacity={opacity} data-in-tree={edge.inTree}>
-      <title>
-        {dependencyText(edge)}, R² = {edge.r2.toFixed(2)}
-      </title>
+      <title>{`${way}, ${percent(edge.weight)}, R² = ${edge.r2.toFixed(2)}`}</title>
       <path
         d={smoothPath(line, 'x')}
         fill="none"
@@ -233,7 +232,10 @@ export function dependencyPicture(graph: AttentionGraph, limit: number): Picture
   const left = graph.nodes.length - drawn.variables.length
   return {
     title: dependencyTitle(graph),
-    subtitle: dependencyWords(graph),
+    subtitle:
+      graph.nodes.length < 2
+        ? [`In the ${graph.class} period it depends on no other logged variable.`]
+        : [`Learned from the ${graph.class} period.`, ...readingSentences(graph)],
     omissions: [
       left > 0 &&
         `${grouped(drawn.variables.length)} of ${counted(graph.nodes.length, 'variable')} are drawn, those that add most to the score.`,
@@ -246,11 +248,6 @@ export function dependencyPicture(graph: AttentionGraph, limit: number): Picture
 
 export function dependencyTitle({ metric, kind, featureType }: AttentionGraph): string {
   return `What ${shortText(metric, MAX_NAME_LENGTH)} depends on: ${kind}s by ${featureText(featureType)}`
-}
-
-function dependencyWords({ nodes, edges, class: logClass }: AttentionGraph) {
-  if (nodes.length < 2) return [`In the ${logClass} period it depends on no other logged variable.`]
-  return [`Learned from the ${logClass} period.`, ...readingSentences({ nodes, edges })]
 }
 
 /** Explains how to read the letters, lines and arrows of the drawing. */
@@ -266,9 +263,4 @@ export function readingSentences({ nodes, edges }: Pick<AttentionGraph, 'nodes' 
 export function differenceText({ t, significant }: Pick<AttentionNode, 't' | 'significant'>) {
   if (Number.isNaN(t)) return 'not tested'
   return significant ? `t = ${tText(t)}` : `t = ${tText(t)}, not significant`
-}
-
-function dependencyText({ from, to, weight, directed }: AttentionEdge): string {
-  const [one, other] = [from, to].map((name) => shortText(name, MAX_NAME_LENGTH))
-  return `${one} ${directed ? 'before' : 'with'} ${other}, ${percent(weight)}`
 }

@@ -1,6 +1,7 @@
 // Over every call of a period: the loops index with `!`.
-import { ascending } from 'd3-array'
+import { ascending, greatest } from 'd3-array'
 import type { VNode } from 'preact'
+import type { CallName } from '../../calls/call-paths.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { count, most, optionalWord } from '../../core/options.ts'
 import {
@@ -24,8 +25,7 @@ import {
   QUESTION_WORDS,
   questionOption,
 } from '../charts/parameter-differences.ts'
-import type { Picture } from './dependency-network.tsx'
-import { dependencyPicture } from './dependency-network.tsx'
+import { dependencyPicture, type Picture } from './dependency-network.tsx'
 import { Caption, Figure } from './figure.tsx'
 import {
   type BoxLook,
@@ -48,7 +48,13 @@ export const dependenciesDrawing = defineChart(
     limit: mostDrawn(16, 'variables', 'those that add most to the score first'),
   },
   (stage: Attention | AttentionGraph, { kind, limit }) => {
-    const graph = stage instanceof Attention ? bestGraph(stage, kind) : stage
+    const graphs =
+      stage instanceof Attention
+        ? (['event', 'state'] as const).flatMap((each) =>
+            kind === null || each === kind ? (stage.best(each) ?? []) : [],
+          )
+        : [stage]
+    const graph = greatest(graphs, ({ score }) => score)
     if (graph === undefined) {
       throw new FlowdeltaError(
         `The logs have no ${kind ?? 'variable'} to draw. Look at attention.graphs for those there are.`,
@@ -57,12 +63,6 @@ export const dependenciesDrawing = defineChart(
     return drawingOf(dependencyPicture(graph, limit))
   },
 )
-
-function bestGraph(attention: Attention, kind: 'event' | 'state' | null) {
-  if (kind !== null) return attention.best(kind)
-  const [event, state] = [attention.best('event'), attention.best('state')]
-  return (state?.score ?? 0) > (event?.score ?? 0) ? state : (event ?? state)
-}
 
 /** Draws the calls of an operation and the waits between them. Source: Ostrowski et al. 2011, §2.2. */
 export const executionModelDrawing = defineChart(
@@ -121,15 +121,13 @@ function stillDrawing(
   { title, sentences }: { title: string; sentences: readonly (string | false)[] },
 ): Drawing {
   const description = sentences.filter((sentence) => sentence !== false).join(' ')
-  const svg = () =>
-    renderStill(
-      <>
-        <Caption text={description} />
-        {content}
-      </>,
-      title,
-    )
-  return new Drawing(svg, { title, description })
+  const view = (
+    <>
+      <Caption text={description} />
+      {content}
+    </>
+  )
+  return new Drawing(() => renderStill(view, title), { title, description })
 }
 
 const MAX_NAME_LENGTH = 40
@@ -153,7 +151,13 @@ function executionModelPicture(models: ExecutionModels, model: ExecutionModel, l
   const reply = kept.length + 1
   const boxes = [
     modelBox(model, 'is called', CALLER),
-    ...kept.map((group) => callBox(model, times, group)),
+    ...kept.map(({ nodes, inSequence }) => {
+      const way = inSequence ? 'one after the other' : 'at the same time'
+      const many = nodes.length === 1 ? '' : ` · ${grouped(nodes.length)} ${way}`
+      const took = rangeText(nodes.map((node) => times.latencyUs[node] ?? 0))
+      const called = model.nodes[nodes[0] ?? 0] ?? { service: '', operation: '' }
+      return modelBox(called, `takes ${took}${many}`, CALL)
+    }),
     modelBox(model, 'replies', CALLER),
     ...unawaited.map((call) => {
       const each = Number((call.calls / model.calls).toPrecision(2))
@@ -164,10 +168,8 @@ function executionModelPicture(models: ExecutionModels, model: ExecutionModel, l
     const text = waitText(nodes.map((node) => times.preprocessingUs[node] ?? 0))
     return startsOf(waitsFor).map((from) => ({ from, to: i + 1, text, look: WAITS }))
   })
-  if (left > 0) {
-    const text = `… ${counted(left, 'more call')}`
-    lines.push({ from: kept.length, to: reply, text, look: GAP })
-  }
+  const more = `… ${counted(left, 'more call')}`
+  if (left > 0) lines.push({ from: kept.length, to: reply, text: more, look: GAP })
   const ends = replyWaitsFor.filter((group) => group < limit)
   const text = waitText([times.preprocessingUs[model.nodes.length] ?? 0])
   for (const from of left > 0 && ends.length === 0 ? [] : startsOf(ends)) {
@@ -179,7 +181,12 @@ function executionModelPicture(models: ExecutionModels, model: ExecutionModel, l
   const layout = layOutGraph(boxes, lines)
   return {
     title: `Execution model ${model.id}: ${shortText(`${model.service} ${model.operation}`, 70)}`,
-    subtitle: [explainedText(models, model), readingText(model)],
+    subtitle: [
+      explainedText(models, model),
+      model.nodes.length + model.asynchronous.length === 0
+        ? 'It calls nothing.'
+        : 'Time runs down; times are medians. Beside lines: from the end of the last call waited for to the next start. In boxes: how long the call takes.',
+    ],
     omissions: [
       left > 0 &&
         `The first ${grouped(kept.length)} of ${counted(groups.length, 'call')} are drawn.`,
@@ -218,23 +225,7 @@ function rangeText(timesUs: readonly number[]): string {
   return low === high ? `${low}` : `${low} to ${high}`
 }
 
-function callBox(
-  model: ExecutionModel,
-  { latencyUs }: ReturnType<typeof medianTimes>,
-  { nodes, inSequence }: CallGroup,
-): GraphBox {
-  const way = inSequence ? 'one after the other' : 'at the same time'
-  const times = nodes.length === 1 ? '' : ` · ${grouped(nodes.length)} ${way}`
-  const took = rangeText(nodes.map((node) => latencyUs[node] ?? 0))
-  const called = model.nodes[nodes[0] ?? 0] ?? { service: '', operation: '' }
-  return modelBox(called, `takes ${took}${times}`, CALL)
-}
-
-function modelBox(
-  { service, operation }: { readonly service: string; readonly operation: string },
-  does: string,
-  look: BoxLook,
-): GraphBox {
+function modelBox({ service, operation }: CallName, does: string, look: BoxLook): GraphBox {
   const place = service === '' ? '' : `${shortText(service, MAX_SERVICE_LENGTH)} · `
   const tooltip = `${tooltipText(`${service} ${operation}`)}: ${place}${does}`
   return { name: shortText(operation, MAX_NAME_LENGTH), detail: place + does, tooltip, look }
@@ -243,21 +234,12 @@ function modelBox(
 function explainedText({ forests }: ExecutionModels, model: ExecutionModel): string {
   const { calls, probability, ownCalls, period } = model
   const when = forests.length === 2 ? (period === 0 ? ' before' : ' after') : ''
+  const [breaks, is, its] = ownCalls === 1 ? ['breaks', 'is', 'its'] : ['break', 'are', 'their']
   const own =
-    ownCalls === 0
-      ? ''
-      : ownCalls === 1
-        ? '; 1 of these breaks its order somewhere and is recomputed by its own'
-        : `; ${grouped(ownCalls)} of these break its order somewhere and are recomputed by their own`
-  return `Explains ${counted(calls, 'call')} to it${when}, ${percent(probability)} of all${own}.`
+    ownCalls > 0 &&
+    `; ${grouped(ownCalls)} of these ${breaks} its order somewhere and ${is} recomputed by ${its} own`
+  return `Explains ${counted(calls, 'call')} to it${when}, ${percent(probability)} of all${own || ''}.`
 }
-
-function readingText({ nodes, asynchronous }: ExecutionModel): string {
-  if (nodes.length + asynchronous.length === 0) return 'It calls nothing.'
-  return 'Time runs down; times are medians. Beside lines: from the end of the last call waited for to the next start. In boxes: how long the call takes.'
-}
-
-type CallGroup = ReturnType<typeof groupedModel>['groups'][number]
 
 interface Growing {
   readonly name: string

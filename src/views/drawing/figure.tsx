@@ -169,14 +169,7 @@ export function Caption({ text, color = 'soft', isHeading = false, children }: C
     })
     return null
   }
-  if (isHeading) {
-    return (
-      <h3>
-        {text}
-        {children}
-      </h3>
-    )
-  }
+  if (isHeading) return <h3>{text}</h3>
   return (
     <p style={`color:${ink[color]}`}>
       {text}

@@ -21,19 +21,11 @@ const MARGINS = { marginx: 8, marginy: 8 }
 const ARROW_LENGTH = 8
 const CORNER = 14
 
-/**
- * Lays a flow out in layers, time running down, with room for labels right of their edges. Source:
- * Gansner et al. 1993, "A technique for drawing directed graphs", as in dagre.
- */
+/** Lays a flow out in layers, time running down, labels right of edges. Source: Gansner et al. 1993, as in dagre. */
 export function flowLayout({ nodes, edges }: LayoutInput) {
-  const labels = edges.map(({ from, to, labelWidth: width, labelHeight: height }) => ({
-    from,
-    to,
-    width,
-    height,
-    labelpos: 'r',
-    labeloffset: 6,
-  }))
+  const labels = edges.map(({ from, to, labelWidth: width, labelHeight: height }) => {
+    return { from, to, width, height, labelpos: 'r', labeloffset: 6 }
+  })
   const settings = { rankdir: 'TB', nodesep: 24, edgesep: 14, ranksep: 24, ...MARGINS }
   const layered = layeredGraph(nodes, labels, settings)
   return {

@@ -1,11 +1,7 @@
 import { sort, sum } from 'd3-array'
 import { useContext } from 'preact/hooks'
 import { counted, formatDuration, grouped, percent, tooltipText } from '../../core/words.ts'
-import {
-  conditionWords,
-  type Explanation,
-  type GroupWords,
-} from '../../explain/parameters/explanation.ts'
+import { conditionWords, type Explanation } from '../../explain/parameters/explanation.ts'
 import {
   type ParameterQuestion,
   type Prediction,
@@ -46,10 +42,24 @@ export function ParameterTree({ explanation, question, groups, rows, onTakeOut }
     question.question === 'what-differs' ? [ink.before, ink.after] : [ink.soft, ink.change]
   const conditionOf = ({ depth, condition }: TreeRow) =>
     depth === 0 ? `all ${explanation.subject.rows}s` : condition
-  const saysOf = (row: TreeRow) =>
-    row.column === null
-      ? leafText(row, explanation.subject)
-      : `split by ${row.column}${row.hidden === 0 ? '' : ` (${counted(row.hidden, 'node')} below)`}`
+  const { words } = explanation.subject
+  const saysOf = ({ column, hidden, says }: TreeRow) => {
+    const below = hidden === 0 ? '' : ` (${counted(hidden, 'node')} below)`
+    if (column !== null) return `split by ${column}${below}`
+    return says === null ? '' : `→ ${words[says.predicts]} (${percent(says.precision)})`
+  }
+  const splitButton = (column: string, text: string) => {
+    const equal = new Set(explanation.questions.flatMap(({ table }) => table.equalTo(column)))
+    equal.delete(column)
+    const also =
+      equal.size > 0 && `, and those that divide the rows the same way: ${[...equal].join(', ')}`
+    const help = tooltipText(`Take out ${column}${also || ''}`)
+    return (
+      <Button class="fd-split" aria-label={help} title={help} onClick={() => onTakeOut?.(column)}>
+        {text} ✕
+      </Button>
+    )
+  }
   const bars = ({ counts }: TreeRow) =>
     counts.map((count, group) => {
       const bar = { y: 1 + group * (BAR + 2), height: BAR }
@@ -79,7 +89,7 @@ export function ParameterTree({ explanation, question, groups, rows, onTakeOut }
           {row.column === null ? (
             <span class="fd-soft">{saysOf(row)}</span>
           ) : (
-            <SplitButton {...{ explanation, onTakeOut }} column={row.column} text={saysOf(row)} />
+            splitButton(row.column, saysOf(row))
           )}
         </div>
       ),
@@ -124,37 +134,12 @@ export function ParameterTree({ explanation, question, groups, rows, onTakeOut }
       }
     }),
   ]
-  if (rows.some(({ meanUs }) => meanUs !== null)) {
-    columns.push(
-      numberColumn('mean', ({ meanUs }) =>
-        meanUs === null || !Number.isFinite(meanUs) ? '' : formatDuration(meanUs),
-      ),
-    )
-  }
+  const mean = ({ meanUs }: TreeRow) => (Number.isFinite(meanUs) ? formatDuration(meanUs ?? 0) : '')
+  if (rows.some(({ meanUs }) => meanUs !== null)) columns.push(numberColumn('mean', mean))
   return (
     <MediumContext.Provider value={{ ...medium, width: Math.max(MIN_WIDTH, medium.width) }}>
       <DataTable label="Tree" class="fd-tree" columns={columns} rows={rows} max={rows.length} />
     </MediumContext.Provider>
-  )
-}
-
-interface SplitProps extends Pick<DrawnTree, 'explanation' | 'onTakeOut'> {
-  readonly column: string
-  readonly text: string
-}
-
-function SplitButton({ explanation: { questions }, column, text, onTakeOut }: SplitProps) {
-  const equal = new Set(questions.flatMap(({ table }) => table.equalTo(column)))
-  equal.delete(column)
-  const also =
-    equal.size === 0
-      ? ''
-      : `, and those that divide the rows the same way: ${[...equal].join(', ')}`
-  const help = tooltipText(`Take out ${column}${also}`)
-  return (
-    <Button class="fd-split" aria-label={help} title={help} onClick={() => onTakeOut?.(column)}>
-      {text} ✕
-    </Button>
   )
 }
 
@@ -231,7 +216,9 @@ function branchOf(
             wholeCondition: step.kind === 'levels' ? `is ${step.levels.join(', ')}` : condition,
           })
         })
-  const path = split === null ? leafPath(question, conditions) : undefined
+  const wanted = JSON.stringify(conditions)
+  const isLeaf = split === null && conditions.length > 0
+  const path = question.paths.find((one) => isLeaf && JSON.stringify(one.conditions) === wanted)
   return {
     ...way,
     column: split?.column ?? null,
@@ -242,13 +229,6 @@ function branchOf(
     children: summedUp(children),
     size: 1 + sum(children, ({ size }) => size),
   }
-}
-
-function leafPath({ paths }: ParameterQuestion, conditions: readonly PathCondition[]) {
-  const wanted = JSON.stringify(conditions)
-  return conditions.length === 0
-    ? undefined
-    : paths.find((path) => JSON.stringify(path.conditions) === wanted)
 }
 
 function countsOf(
@@ -273,7 +253,7 @@ function summedUp(children: readonly Branch[]): readonly Branch[] {
   const leaves = children.filter(({ isBest, column }) => !isBest && column === null)
   const small = sort(leaves, ({ counts }) => sum(counts)).slice(
     0,
-    children.length - MOST_BRANCHES + 1,
+    1 + children.length - MOST_BRANCHES,
   )
   const [first] = small
   if (first === undefined) return children
@@ -291,11 +271,6 @@ function summedUp(children: readonly Branch[]): readonly Branch[] {
 
 export function treeHidden(rows: readonly TreeRow[]): number {
   return sum(rows, ({ hidden }) => hidden)
-}
-
-/** Returns the text of a leaf: `→ mutations (100 %)`; empty if it predicts nothing. */
-function leafText({ says }: TreeRow, { words }: { readonly words: GroupWords }): string {
-  return says === null ? '' : `→ ${words[says.predicts]} (${percent(says.precision)})`
 }
 
 function countText(count: number): string {

@@ -163,9 +163,7 @@ export function workLegend(color: string, ink: Ink) {
   }
 }
 
-interface ZoomAreaProps {
-  readonly range: StretchUs
-  readonly width: number
+interface ZoomAreaProps extends Pick<TimeGridProps, 'range' | 'width'> {
   readonly height: number
   readonly onRange: (range: StretchUs) => void
 }

@@ -45,7 +45,6 @@ async function replacePicture(place: HTMLElement, given: VisualizationSpec): Pro
   }
 }
 
-/** Fits a chart to the room there is, up to its own width. */
 function fitted(spec: VisualizationSpec, room: number): VisualizationSpec {
   if (!('autosize' in spec && 'width' in spec && typeof spec.width === 'number')) return spec
   return { ...spec, width: Math.min(spec.width, room || spec.width) }

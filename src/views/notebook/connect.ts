@@ -96,10 +96,7 @@ function isTslabJupyter(loaded: unknown): loaded is TslabJupyter {
   return typeof loaded === 'object' && loaded !== null && 'lastWriteDisplayData' in loaded
 }
 
-/**
- * Replaces the next write by `show` if it is the text alone: tslab prints a cell's last value by `console.log` right
- * after asking for its text.
- */
+/** Replaces the next write by `show` if it is the text: tslab prints the last value right after asking for it. */
 function replaceNextPrint(text: string, show: () => void): void {
   const { stdout } = process
   const original = stdout.write

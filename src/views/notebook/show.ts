@@ -1,4 +1,4 @@
-import { displaySink, hasMimeBundle, type MimeBundle } from '../../core/display.ts'
+import { displaySink, hasMimeBundle } from '../../core/display.ts'
 import { isTable, tableBundle } from '../../core/stage.ts'
 
 /**
@@ -12,15 +12,10 @@ import { isTable, tableBundle } from '../../core/stage.ts'
 export function show(...values: readonly unknown[]): void {
   const sink = displaySink()
   for (const value of values) {
-    const bundle = bundleOf(value)
+    const own = hasMimeBundle(value) ? value.mimeBundle() : undefined
+    const bundle = own ?? (isTable(value) ? tableBundle(value) : undefined)
     if (bundle === undefined) console.log(value)
     else if (sink === undefined) console.log(bundle['text/plain'])
     else sink.send(bundle)
   }
-}
-
-function bundleOf(value: unknown): MimeBundle | undefined {
-  if (hasMimeBundle(value)) return value.mimeBundle()
-  if (isTable(value)) return tableBundle(value)
-  return undefined
 }

@@ -27,22 +27,16 @@ function schemeOfSystem(): Scheme {
   return matchMedia(IS_DARK).matches ? 'dark' : 'light'
 }
 
-/** Returns the scheme of the nearest background behind an element; `undefined` for none. */
 function schemeBehind(element: Element): Scheme | undefined {
   for (let at: Element | null = element; at !== null; at = parentOf(at)) {
-    const [red = 0, green = 0, blue = 0, opacity = 1] = numbersIn(
-      getComputedStyle(at).backgroundColor,
-    )
+    const numbers = getComputedStyle(at).backgroundColor.match(/[\d.]+/g) ?? []
+    const [red = 0, green = 0, blue = 0, opacity = 1] = numbers.map(Number)
     if (opacity > HALF) return red + green + blue < HALF * 3 * 255 ? 'dark' : 'light'
   }
   return undefined
 }
 
 const HALF = 0.5
-
-function numbersIn(color: string): number[] {
-  return Array.from(color.matchAll(/[\d.]+/g), ([number]) => Number(number))
-}
 
 /** Returns the parent of an element, also out of shadow roots. */
 function parentOf(element: Element): Element | null {

@@ -11,18 +11,12 @@ export async function drawChart(
 ): Promise<DrawnChart> {
   const place = document.createElement('div')
   element.append(place)
-  const own = { ...options, actions: false }
-  const remove = await drawThemed(
-    { draw, options: own, place },
-    spec as VisualizationSpec,
-    (view) => {
-      if (onPick !== undefined) {
-        view.addEventListener('click', (_, item) => {
-          if (item?.datum !== undefined) onPick(item.datum)
-        })
-      }
-    },
-  )
+  const own = { draw, options: { ...options, actions: false }, place }
+  const remove = await drawThemed(own, spec as VisualizationSpec, (view) => {
+    view.addEventListener('click', (_, item) => {
+      if (item?.datum !== undefined) onPick?.(item.datum)
+    })
+  })
   return {
     remove: () => {
       remove()

@@ -1,5 +1,5 @@
 import { escapeHtml, escapeMarkdown, markdownLink } from '../../core/escape.ts'
-import { shortText } from '../../core/words.ts'
+import { shortText, spoken } from '../../core/words.ts'
 import { bareSvg, type Picture } from '../charts/chart.ts'
 
 /** Part of a line that is cut at a length, has a look or leads to an address. */
@@ -30,11 +30,9 @@ const CODE = /^[\w.:'(){}, =-]+$/
 /** Returns text whose expressions between backticks are code. */
 export function withCode(text: string): Line {
   return text
-    .split(/(`[^`]*`)/)
-    .map((part) =>
-      CODE.test(part.slice(1, -1)) && part.startsWith('`')
-        ? looking('code', part.slice(1, -1))
-        : part,
+    .split(/`([^`]*)`/)
+    .map((part, i) =>
+      i % 2 === 0 ? part : CODE.test(part) ? looking('code', part) : `\`${part}\``,
     )
 }
 
@@ -65,12 +63,8 @@ export function lineHtml(line: Line): string {
   return written(line, (text, { look, href }) => {
     const tag = { strong: 'strong', code: 'code', em: 'i' }[look ?? '']
     const plain = escapeHtml(text)
-    const said =
-      tag !== undefined
-        ? `<${tag}>${plain}</${tag}>`
-        : look === undefined
-          ? plain
-          : `<span class="${look}">${plain}</span>`
+    const marked = look === undefined ? plain : `<span class="${look}">${plain}</span>`
+    const said = tag === undefined ? marked : `<${tag}>${plain}</${tag}>`
     if (href === undefined) return said
     const rel = href.startsWith('#') ? '' : ' rel="noopener noreferrer"'
     return `<a href="${attribute(href)}"${rel}>${said}</a>`
@@ -112,9 +106,7 @@ export function htmlOf(blocks: Blocks): string {
 }
 
 export function markdownOf(blocks: Blocks): string {
-  return flat(blocks)
-    .flatMap(({ markdown }) => (markdown === '' ? [] : markdown))
-    .join('\n\n')
+  return spoken(flat(blocks).map(({ markdown }) => markdown)).join('\n\n')
 }
 
 /** Block of pages alone: comments are brief. */
@@ -170,7 +162,12 @@ export function table(
     const of = columns[at]?.of
     return classed(of === 'bar' ? undefined : of)
   }
-  const td = (cell: Cell, at: number) => `<td${classOf(at)}>${cellHtml(cell)}</td>`
+  const td = (cell: Cell, at: number) => {
+    const html = isBar(cell)
+      ? `<span class="bar ${cell.bar}" style="width:${Math.round(100 * cell.share)}px"></span>`
+      : lineHtml(cell)
+    return `<td${classOf(at)}>${html}</td>`
+  }
   const trs = (each: typeof rows) => each.map((row) => `<tr>${row.map(td).join('')}</tr>`).join('')
   const ths = columns.map(
     ({ title }, at) => `<th scope="col"${classOf(at)}>${lineHtml(title)}</th>`,
@@ -188,11 +185,6 @@ export function table(
       ),
     ].join('\n'),
   }
-}
-
-function cellHtml(cell: Cell): string {
-  if (!isBar(cell)) return lineHtml(cell)
-  return `<span class="bar ${cell.bar}" style="width:${Math.round(100 * cell.share)}px"></span>`
 }
 
 function isBar(cell: Cell): cell is Bar {
@@ -228,7 +220,6 @@ interface WarningItem {
   readonly detail?: string
 }
 
-/** Most characters of what a comment says of a warning. */
 const MAX_WARNING_LENGTH = 600
 
 /** Warnings, with their details folded; `left` more are not among them. */

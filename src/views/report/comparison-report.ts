@@ -1,7 +1,7 @@
 import { greatest, group, sum } from 'd3-array'
 import type { EdgeChange } from '../../compare/edges/find-edge-changes.ts'
 import { type Finding, isStructural } from '../../compare/findings/finding.ts'
-import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
+import { typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
 import { withoutSmall } from '../../comparison/account.ts'
 import type { Comparison } from '../../comparison/comparison.ts'
 import { isHint } from '../../comparison/fairness/comparison-warnings.ts'
@@ -215,7 +215,6 @@ export function filesText(files: readonly string[]): string {
   return firstOf(files, { most: MAX_FILES })
 }
 
-/** Returns where the time of a mean request went, as a picture and as a table. */
 function ribbonSection(comparison: Comparison): Blocks {
   const { account, flows } = comparison
   const of = flows.quantity
@@ -326,22 +325,30 @@ const MIN_COVERED = 0.5
 function stepBlocks(finding: Finding, { flows }: Comparison): Blocks {
   const of = flows.quantity
   const tested = finding.changedEdges.filter((edge) => !Number.isNaN(edge.probabilitySlower))
-  const steps = [...group(tested, stepKey).values()]
+  // The same step on another host has the same key.
+  const steps = [
+    ...group(tested, ({ fromNode, toNode, kind }) => {
+      const ends = [fromNode, toNode].map((node) => [place(node), node.operation, node.phase])
+      return JSON.stringify([ends, kind])
+    }).values(),
+  ]
   const covered = sum(tested, ({ afterRequests }) => afterRequests)
   const isPart = !isStructural(finding) && covered < MIN_COVERED * finding.requests
   if (tested.length === 0 || isPart) return []
+  const some = finding.segment === undefined ? '' : ', over requests of the segment and others'
   const about = isStructural(finding)
     ? 'Other changed steps, within the call answered just before'
-    : finding.segment === undefined
-      ? 'Changed steps'
-      : 'Changed steps, over requests of the segment and others'
+    : `Changed steps${some}`
   const slower = `after is ${changeWords(of, true).how} in`
   const rows = steps.slice(0, MAX_ROWS).map((alike) => {
     const edge = greatest(alike, ({ afterRequests }) => afterRequests) as EdgeChange
     const others = alike.length - 1
     return [
       named(edge.from),
-      [named(edge.to), others === 0 ? '' : [' ', soft(`and ${counted(others, 'more host')}`)]],
+      [
+        named(edge.to),
+        others === 0 ? '' : [' ', looking('soft', `and ${counted(others, 'more host')}`)],
+      ],
       edge.kind === 'self' ? 'work' : 'network',
       differenceText(edge.shiftUs, of),
       intervalText(edge.interval, of),
@@ -349,24 +356,12 @@ function stepBlocks(finding: Finding, { flows }: Comparison): Blocks {
       `${grouped(edge.beforeRequests)} → ${grouped(edge.afterRequests)}`,
     ]
   })
+  const sizes = amounts('one step takes', 'likely between', slower, 'requests before → after')
   return [
     heading(4, about),
-    table(
-      [
-        ...names('from', 'to'),
-        'where',
-        ...amounts('one step takes', 'likely between', slower, 'requests before → after'),
-      ],
-      rows,
-    ),
+    table([...names('from', 'to'), 'where', ...sizes], rows),
     more(steps.length - MAX_ROWS, 'more step'),
   ]
-}
-
-/** Returns a key that the same step on another host shares. */
-function stepKey({ fromNode, toNode, kind }: EdgeChange): string {
-  const ends = [fromNode, toNode].map((node) => [place(node), node.operation, node.phase])
-  return JSON.stringify([ends, kind])
 }
 
 function structureBlocks({ changedStructure }: Finding): Blocks {
@@ -385,42 +380,34 @@ function structureBlocks({ changedStructure }: Finding): Blocks {
   ]
 }
 
-function soft(said: string): Phrase {
-  return looking('soft', said)
-}
-
 function more(left: number, what: string, many?: string) {
   return left > 0 && text(`… and ${counted(left, what, many)}.`, 'soft')
 }
 
-export function mutationRows(comparison: Comparison, limit: number) {
-  return comparison.ranking.mutations
-    .slice(0, limit)
-    .map((mutation) => mutationRow(comparison, mutation))
-}
-
 const NO_INTERVAL = [Number.NaN, Number.NaN] as const
 
-function mutationRow(comparison: Comparison, mutation: RankedMutation) {
+export function mutationRows(comparison: Comparison, limit: number) {
   const { categories, responseTime, structural } = comparison
-  const { rank, kind, category, requests, contributionUs } = mutation
-  const origin = originOf(mutation)
-  const median = (of: number, [first, other]: readonly [Period, Period]) => {
-    const period = categories.count(of, first) > 0 ? first : other
-    return typicalTimeUs(categories, { category: of, period, centre: 'median' })
+  const median = (category: number, [first, other]: readonly [Period, Period]) => {
+    const period = categories.count(category, first) > 0 ? first : other
+    return typicalTimeUs(categories, { category, period, centre: 'median' })
   }
-  return {
-    rank,
-    kind,
-    category,
-    requests: Math.round(requests),
-    contributionUs,
-    name: rootName(categories, category, MAX_NAME_LENGTH),
-    beforeUs: origin === undefined ? Number.NaN : median(origin, [BEFORE, AFTER]),
-    afterUs: median(category, [AFTER, BEFORE]),
-    interval: mutationEffect(comparison, mutation)?.interval ?? NO_INTERVAL,
-    q: (kind === 'structural' ? structural : responseTime).test(category).q,
-  }
+  return comparison.ranking.mutations.slice(0, limit).map((mutation) => {
+    const { rank, kind, category, requests, contributionUs } = mutation
+    const origin = originOf(mutation)
+    return {
+      rank,
+      kind,
+      category,
+      requests: Math.round(requests),
+      contributionUs,
+      name: rootName(categories, category, MAX_NAME_LENGTH),
+      beforeUs: origin === undefined ? Number.NaN : median(origin, [BEFORE, AFTER]),
+      afterUs: median(category, [AFTER, BEFORE]),
+      interval: mutationEffect(comparison, mutation)?.interval ?? NO_INTERVAL,
+      q: (kind === 'structural' ? structural : responseTime).test(category).q,
+    }
+  })
 }
 
 function mutationBlocks(comparison: Comparison): Blocks {
@@ -438,23 +425,16 @@ function mutationBlocks(comparison: Comparison): Blocks {
       : 'The tests are corrected for their number.'
   const rows = found.map((one) => [
     one.rank,
-    [named(one.name, MAX_NAME_LENGTH), ' ', soft(`(${one.category})`)],
+    [named(one.name, MAX_NAME_LENGTH), ' ', looking('soft', `(${one.category})`)],
     one.kind === 'structural' ? 'other work' : `other ${of.name}`,
     grouped(one.requests),
     fromToText(one.beforeUs, one.afterUs, of),
     intervalText(one.interval, of),
     chanceText(one.q),
   ])
+  const sizes = amounts('requests', 'median before → after', 'likely between', 'chance (q)')
   return [
-    table(
-      [
-        ...amounts('rank'),
-        ...names('kind of request'),
-        'what',
-        ...amounts('requests', 'median before → after', 'likely between', 'chance (q)'),
-      ],
-      rows,
-    ),
+    table([...amounts('rank'), ...names('kind of request'), 'what', ...sizes], rows),
     more(comparison.ranking.mutations.length - rows.length, 'more', 'more'),
     reading(
       `Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other ${of.name}”: the same work takes a different ${of === TIME ? 'time' : 'amount of it'}. “Other work”: more requests do this work than before; the median before is of the work they most likely did then. q is the chance of a false alarm, corrected for the number of tests. It compares all times, not just medians, so it can be small where the interval of the median includes 0. ${strict}`,
@@ -472,19 +452,10 @@ function powerBlocks(comparison: Comparison, limit: number): Blocks {
     durationText(medianUs, quantity),
     Number.isFinite(shiftUs) ? signedAmount(shiftUs, quantity) : 'never: too few',
   ])
-  return [
-    table(
-      [
-        ...names('type of request'),
-        ...amounts('requests before → after', 'median before', 'noticeable from'),
-      ],
-      rows,
-    ),
-    reading(powerNote(known)),
-  ]
+  const sizes = amounts('requests before → after', 'median before', 'noticeable from')
+  return [table([...names('type of request'), ...sizes], rows), reading(powerNote(known))]
 }
 
-/** Causes that are listed though they explain no finding. */
 const MAX_CAUSES = 5
 
 /** Returns one row per significant cause, the best first, with before and after as they were recorded around them. */
@@ -497,8 +468,7 @@ function whatIfBlocks(
   if (!best?.significant) return [text('No single change explains more than chance.')]
   const told = new Set(explained.map(({ cause }) => cause?.rank))
   const causes = ranked
-    .filter(({ significant }) => significant)
-    .filter(({ rank }) => rank <= MAX_CAUSES || told.has(rank))
+    .filter(({ significant, rank }) => significant && (rank <= MAX_CAUSES || told.has(rank)))
     .slice(0, MAX_ROWS)
   const recorded = (name: string, share: string, profile: typeof base) => {
     const times = [0.5, 0.99].map((q) => formatDuration(profile.quantile(q)))

@@ -22,7 +22,6 @@ import { dependenciesDrawing } from '../drawing/drawn-stages.tsx'
 import {
   amounts,
   type Block,
-  type Blocks,
   fold,
   heading,
   list,
@@ -113,15 +112,7 @@ function performanceLead(compared: LogComparison): string {
   ]).join(' ')
 }
 
-interface Part {
-  readonly title: string
-  readonly lead: string
-  readonly rows: Blocks
-  readonly notes: readonly string[]
-}
-
-/** Returns the messages that only after logged, and the differences, the most informative first. */
-function partsOf(compared: LogComparison, maxRows: number): readonly Part[] {
+function partsOf(compared: LogComparison, maxRows: number) {
   const news = newEvents(compared.divergence)
   const found = differences(compared)
   const { told } = found
@@ -134,7 +125,7 @@ function partsOf(compared: LogComparison, maxRows: number): readonly Part[] {
     return [name(variable.name), variable.kind, what, t, tText(variable.score)]
   })
   const differing = ['kind', 'what differs most', ...amounts('t', 'score')]
-  const parts: Part[] = [
+  const parts = [
     {
       title: 'Logged only after',
       lead: '',

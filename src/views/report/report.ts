@@ -18,11 +18,9 @@ import {
   comparisonReport,
   type PeriodFiles,
   type Report,
-  type ReportContext,
 } from './comparison-report.ts'
 import { briefLogsReport, logsReport } from './logs-report.ts'
 
-/** Colors of charts, with their counterparts on a dark page. */
 const DARK_CHART = [['white', '#1b1e23'], ...DARK_COLORS]
 
 const darkCharts = DARK_CHART.map(
@@ -141,58 +139,7 @@ export function reportHtml(
   comparison: Comparison | LogComparison,
   options: ReportOptions = {},
 ): string {
-  const forms = { ofTraces: comparisonReport, ofLogs: logsReport }
-  return toHtml(reportOf('reportHtml', comparison, options, forms))
-}
-
-/**
- * Returns a comparison as GitHub-flavoured Markdown for a pull request, at most 65 lines long (80 with `whatIf`): what
- * got slower, by how much, how sure, and where to look; details folded. No name from a trace can mention anybody, refer
- * to an issue or become markup.
- *
- * @param comparison from `compare` or `compareLogs`
- * @param options see {@link ReportOptions}
- * @throws OptionError for a `traceUrl` that is no template
- *
- * @example
- * reportMarkdown(comparison).split('\n').length < 66 // true
- */
-export function reportMarkdown(
-  comparison: Comparison | LogComparison,
-  options: ReportOptions = {},
-): string {
-  const forms = { ofTraces: briefReport, ofLogs: briefLogsReport }
-  return toMarkdown(reportOf('reportMarkdown', comparison, options, forms))
-}
-
-interface Forms {
-  readonly ofTraces: (comparison: Comparison, context: ReportContext) => Report
-  readonly ofLogs: (compared: LogComparison, context: ReportContext) => Report
-}
-
-function reportOf(
-  name: string,
-  comparison: Comparison | LogComparison,
-  options: ReportOptions,
-  { ofTraces, ofLogs }: Forms,
-): Report {
-  const { traceUrl, ...given } = readOptions(REPORT_OPTIONS, options)
-  const context = {
-    ...given,
-    traceUrl: traceUrl === null ? undefined : traceTemplate(traceUrl),
-  }
-  if (comparison instanceof LogComparison) return ofLogs(comparison, context)
-  requireStage(`${name}(comparison)`, comparison, Comparison)
-  return ofTraces(comparison, context)
-}
-
-/** Policy that runs and fetches nothing, even if an escape were missing. */
-const POLICY = 'default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;'
-
-/** Most characters of a comment's title. */
-const MAX_TITLE_LENGTH = 200
-
-function toHtml({ title, head, body, foot }: Report): string {
+  const { title, head, body, foot } = reportOf('reportHtml', comparison, options)
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -219,7 +166,45 @@ ${htmlOf(body)}
 `
 }
 
-function toMarkdown({ title, head, body, foot }: Report): string {
-  const content = markdownOf([head, body])
-  return `### ${lineMarkdown(named(title, MAX_TITLE_LENGTH))}\n\n${content}\n\n<sub>${lineMarkdown(foot)}</sub>\n`
+/**
+ * Returns a comparison as GitHub-flavoured Markdown for a pull request, at most 65 lines long (80 with `whatIf`): what
+ * got slower, by how much, how sure, and where to look; details folded. No name from a trace can mention anybody, refer
+ * to an issue or become markup.
+ *
+ * @param comparison from `compare` or `compareLogs`
+ * @param options see {@link ReportOptions}
+ * @throws OptionError for a `traceUrl` that is no template
+ *
+ * @example
+ * reportMarkdown(comparison).split('\n').length < 66 // true
+ */
+export function reportMarkdown(
+  comparison: Comparison | LogComparison,
+  options: ReportOptions = {},
+): string {
+  const { title, head, body, foot } = reportOf('reportMarkdown', comparison, options)
+  const short = lineMarkdown(named(title, MAX_TITLE_LENGTH))
+  return `### ${short}\n\n${markdownOf([head, body])}\n\n<sub>${lineMarkdown(foot)}</sub>\n`
 }
+
+const FORMS = {
+  reportHtml: { ofTraces: comparisonReport, ofLogs: logsReport },
+  reportMarkdown: { ofTraces: briefReport, ofLogs: briefLogsReport },
+}
+
+function reportOf(
+  name: keyof typeof FORMS,
+  comparison: Comparison | LogComparison,
+  options: ReportOptions,
+): Report {
+  const { traceUrl, ...given } = readOptions(REPORT_OPTIONS, options)
+  const context = { ...given, traceUrl: traceUrl === null ? undefined : traceTemplate(traceUrl) }
+  if (comparison instanceof LogComparison) return FORMS[name].ofLogs(comparison, context)
+  requireStage(`${name}(comparison)`, comparison, Comparison)
+  return FORMS[name].ofTraces(comparison, context)
+}
+
+/** Policy that runs and fetches nothing, even if an escape were missing. */
+const POLICY = 'default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;'
+
+const MAX_TITLE_LENGTH = 200

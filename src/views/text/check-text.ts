@@ -87,17 +87,17 @@ export function checkText(results: CheckResults, width = Number.POSITIVE_INFINIT
   )
 }
 
-/**
- * Reports changes that no condition covers: more failing requests than chance explains if runs do not differ, or more
- * slow ones, of types that do not fail already.
- */
+/** Reports changes that no condition covers: more failing requests than by chance, or more slow ones. */
 function ungatedText({ types, unjudged }: CheckResults): string {
   const said = (what: string, condition: string, named: readonly string[]) =>
     named.length > 0 &&
     `${what}, but no condition checks it: ${named.join(', ')}. Add --fail-on '${condition}'.`
+  const slower = types
+    .filter(({ tail, verdict }) => verdict !== 'fail' && tail !== null && tail.growth.low > 0)
+    .map((type) => `${shortName(type.name)} (${tailText(type)})`)
   return spoken([
     unjudged.includes('errors') && said('More requests fail', 'errors>1%', failingMore(types)),
-    unjudged.includes('tail') && said('More requests are slow', 'tail>0%', slowMore(types)),
+    unjudged.includes('tail') && said('More requests are slow', 'tail>0%', slower),
   ]).join(' ')
 }
 
@@ -112,12 +112,6 @@ function failingMore(types: CheckResults['types']): string[] {
     const isSure = (type.errors?.growth.low ?? 0) > 0 ? '' : ', unless runs differ by that much'
     return `${shortName(type.name)} (${failuresText(type)}${isSure})`
   })
-}
-
-function slowMore(types: CheckResults['types']): string[] {
-  return types
-    .filter(({ tail, verdict }) => verdict !== 'fail' && tail !== null && tail.growth.low > 0)
-    .map((type) => `${shortName(type.name)} (${tailText(type)})`)
 }
 
 function failuresText({ errors }: CheckedType): string {
@@ -145,15 +139,9 @@ function percentText(share: number, plus = ''): string {
 /** Largest ratio of an interval's end to its estimate, or the inverse, at which the interval still bounds something. */
 const MAX_RATIO = 100
 
-/** Returns the ends of an interval that are meaningful. */
-function boundsOf({ value, low, high }: Estimate) {
+function isUnbounded({ value, low, high }: Estimate): boolean {
   const ratio = (bound: number) => (1 + bound) / (1 + value)
-  return { isBelow: ratio(low) > 1 / MAX_RATIO, isAbove: ratio(high) < MAX_RATIO }
-}
-
-function isUnbounded(shift: Estimate): boolean {
-  const { isBelow, isAbove } = boundsOf(shift)
-  return !Number.isNaN(shift.low) && !(isBelow && isAbove)
+  return !Number.isNaN(low) && !(ratio(low) > 1 / MAX_RATIO && ratio(high) < MAX_RATIO)
 }
 
 function intervalText(shift: Estimate): string {

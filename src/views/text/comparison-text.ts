@@ -1,7 +1,6 @@
-import { range, sum } from 'd3-array'
+import { range, sort, sum } from 'd3-array'
 import type { Finding, FindingCall } from '../../compare/findings/finding.ts'
 import { wholeShifts } from '../../compare/findings/request-findings.ts'
-import type { EdgeComparison } from '../../compare/mutations/find-response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from '../../compare/mutations/find-structural-mutations.ts'
 import { type LabelCount, labelDifference } from '../../compare/precursors/match-precursors.ts'
 import { type RankedMutation, usualTimeUs } from '../../compare/ranking/rank-mutations.ts'
@@ -100,8 +99,8 @@ export function comparisonText(
     const blocks = verboseBlocks(comparison, { limit, warnings, width })
     return wrappedBlocks([...blocks, ...explanations], width)
   }
-  const maxLines = MAX_LINES - 2 * explanations.length
-  const blocks = shortBlocks(comparison, { maxLines, warnings, width })
+  const lines = MAX_LINES - 2 * explanations.length
+  const blocks = shortBlocks(comparison, { limit: lines, warnings, width })
   return [...blocks, ...explanations].join('\n\n')
 }
 
@@ -120,29 +119,24 @@ export function findingText(
   const { id, kind, concerned, all, services, consequences, mutations, exemplars } = finding
   const count = (period: Period) => `${grouped(concerned[period])} of ${grouped(all[period])}`
   const names = (ids: readonly string[]) => ids.map(shortName).join(', ')
+  const traces = (['before', 'after'] as const).flatMap((period) =>
+    exemplars[period].length > 0 ? `Example traces ${period}: ${names(exemplars[period])}` : [],
+  )
   const blocks = [
     comparison.findings.textOf(finding, proseWidth(width)),
-    [
+    spoken([
       `${id} (${kind}): in ${count(BEFORE)} requests before, ${count(AFTER)} after`,
-      ...(services.length > 0 ? [`Services, the prime suspect first: ${names(services)}`] : []),
+      services.length > 0 && `Services, the prime suspect first: ${names(services)}`,
       ...consequences.map((below) => `Consequence: ${below.id} ${below.title}`),
-    ].join('\n'),
+    ]).join('\n'),
     ...evidenceTables(finding, comparison.flows.quantity, width),
     ...mutations.map((mutation) => `Mutation ${mutationText(comparison, mutation, ALL)}`),
     ...flowText(comparison, mutations[0]),
     ...exampleTexts(comparison.flows, finding, width),
-    ...traceNames(exemplars),
+    ...(traces.length === 0 ? [] : [traces.join('\n')]),
     ...explanationTexts(explained, width),
   ]
   return wrappedBlocks(blocks, width)
-}
-
-function traceNames(exemplars: ListedFinding['exemplars']): string[] {
-  const lines = (['before', 'after'] as const).flatMap((period) => {
-    const ids = exemplars[period].map(shortName)
-    return ids.length === 0 ? [] : [`Example traces ${period}: ${ids.join(', ')}`]
-  })
-  return lines.length === 0 ? [] : [lines.join('\n')]
 }
 
 const MAX_DIFFERENCES = 3
@@ -201,14 +195,12 @@ function evidenceTables(
 type Warnings = ReturnType<Comparison['warnings']>
 
 interface BlockOptions {
+  readonly limit: number
   readonly warnings: Warnings
   readonly width: number
 }
 
-function verboseBlocks(
-  comparison: Comparison,
-  { limit, warnings, width }: BlockOptions & { readonly limit: number },
-): string[] {
+function verboseBlocks(comparison: Comparison, { limit, warnings, width }: BlockOptions): string[] {
   const { mutations } = comparison.ranking
   const shown = mutations.slice(0, limit)
   return [
@@ -223,10 +215,10 @@ function verboseBlocks(
   ]
 }
 
-/** Shortens blocks. Findings are cut last: warnings take the remaining lines, but the first ones get a line each. */
+/** Shortens blocks to `limit` lines. Findings are cut last: warnings take the remaining lines, but the first ones get a line each. */
 function shortBlocks(
   comparison: Comparison,
-  { maxLines, warnings: all, width }: BlockOptions & { readonly maxLines: number },
+  { limit, warnings: all, width }: BlockOptions,
 ): string[] {
   const prose = proseWidth(width)
   const head = [...overview(comparison).split('\n'), ...ribbonLines(comparison, width)]
@@ -236,12 +228,12 @@ function shortBlocks(
     .flatMap((line) => wrapped(line, '', prose))
   const warnings = all.flatMap((one) => (isHint(one) ? [] : `! ${one.code}: ${one.finding}`))
   const mutations = comparison.ranking.mutations.length
-  const foot = [
-    ...(mutations + comparison.findings.findings.length === 0 ? [nothingFound(comparison)] : []),
+  const foot = spoken([
+    mutations + comparison.findings.findings.length === 0 && nothingFound(comparison),
     ...thresholdLines(comparison).flatMap((line) => wrapped(line, '', prose)),
     ...moreHint(comparison, all),
-  ]
-  const room = maxLines - head.length - foot.length - 4
+  ])
+  const room = limit - head.length - foot.length - 4
   const least = all.filter(isVital).length + 1
   const shownWarnings = warningLines(warnings, Math.max(least, room - findings.length), prose)
   const shownFindings = cutLines(findings, room - shownWarnings.length, 'lines of findings')
@@ -250,7 +242,6 @@ function shortBlocks(
     .map((lines) => lines.join('\n'))
 }
 
-/** Lists the options that print more, if there is more. */
 function moreHint({ findings: all, ranking: { mutations } }: Comparison, warnings: Warnings) {
   const [first] = all.findings
   const more = spoken([
@@ -268,12 +259,8 @@ function moreHint({ findings: all, ranking: { mutations } }: Comparison, warning
 /** Warnings in two lines each at most where there is room, else in one. */
 function warningLines(warnings: readonly string[], room: number, width: number): readonly string[] {
   const whole = warnings.flatMap((line) => wrapped(cutAtPart(line, 2 * width - 10), '  ', width))
-  if (whole.length <= room) return whole
-  return cutLines(
-    warnings.map((line) => cutAtPart(line, width)),
-    room,
-    'warnings',
-  )
+  const short = warnings.map((line) => cutAtPart(line, width))
+  return whole.length <= room ? whole : cutLines(short, room, 'warnings')
 }
 
 /** Blocks of lines as text of the width that there is; an indented line goes on a step further in. */
@@ -306,11 +293,9 @@ function overview(comparison: Comparison): string {
 }
 
 function mutationCounts({ responseTime, structural }: Comparison): string {
-  return (
-    `Ranked mutations: ${grouped(responseTime.mutations.length)} response-time, ` +
-    `${grouped(structural.mutations.length)} structural, ${counted(structural.precursors.length, 'precursor')} ` +
-    `(threshold ${structural.options.smPThreshold}, suggested ${structural.suggestedThreshold})`
-  )
+  const { mutations, precursors, options, suggestedThreshold } = structural
+  const counts = `${grouped(responseTime.mutations.length)} response-time, ${grouped(mutations.length)} structural`
+  return `Ranked mutations: ${counts}, ${counted(precursors.length, 'precursor')} (threshold ${options.smPThreshold}, suggested ${suggestedThreshold})`
 }
 
 /** Says what a different threshold changed: only the ranking. */
@@ -364,29 +349,24 @@ function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3
   const cost = noPrecursor
     ? 'cost unknown'
     : `${sign}${formatAmount(contributionUs, quantity)} in total`
-  return [
+  const those = `${counted(Math.round(requests), 'request')} ${kind === 'structural' ? 'more' : 'before'}`
+  const doubt = significant ? '' : '; in no finding, so it may be chance'
+  return spoken([
     `${rank}. ${rootName(categories, category, MAX_NAME_LENGTH)}`,
-    `   ${kind}, category ${category}: ${cost}, ` +
-      `${counted(Math.round(requests), 'request', 'requests')} ` +
-      (kind === 'structural' ? 'more' : 'before') +
-      (significant ? '' : '; in no finding, so it may be chance'),
-    ...(Math.abs(remainingUs - contributionUs) < MIN_TOLD * Math.abs(contributionUs)
-      ? []
-      : [`   ${formatAmount(remainingUs, quantity)} left once those above are repaired`]),
+    `   ${kind}, category ${category}: ${cost}, ${those}${doubt}`,
+    !(Math.abs(remainingUs - contributionUs) < MIN_TOLD * Math.abs(contributionUs)) &&
+      `   ${formatAmount(remainingUs, quantity)} left once those above are repaired`,
     ...(kind === 'structural'
       ? structuralLines(comparison, mutation)
       : responseTimeLines(comparison, category, most)),
-  ].join('\n')
+  ]).join('\n')
 }
 
-/** Names likely sources of the requests of a mutation without a precursor. */
 function likelySources({ moves, categories }: Comparison, { category }: RankedMutation): string {
   const streams = moves.streams.filter(({ kind, to }) => kind === 'moves' && to === category)
   if (streams.length === 0) return ''
-  const all = formatAmount(
-    sum(streams, ({ addedUs }) => addedUs),
-    categories.flows.quantity,
-  )
+  const addedUs = sum(streams, (stream) => stream.addedUs)
+  const all = formatAmount(addedUs, categories.flows.quantity)
   return `; ${counted(streams.length, 'category', 'categories')} together may be its source, adding ${all} in total`
 }
 
@@ -432,20 +412,18 @@ function responseTimeLines(
   const { quantity } = categories.flows
   const before = categories.responseTimeMoments(category, BEFORE)
   const after = categories.responseTimeMoments(category, AFTER)
-  const changed = responseTime
-    .edges(category)
-    .filter((edge) => edge.changed)
-    .sort((a, b) => Math.abs(shift(b)) - Math.abs(shift(a)))
+  const changed = sort(
+    responseTime.edges(category).filter((edge) => edge.changed),
+    ({ beforeMeanUs, afterMeanUs }) => -Math.abs(afterMeanUs - beforeMeanUs),
+  )
+  const corrected = responseTime.options.correction === 'none' ? ', not corrected' : ''
   return [
     `   mean ${fromToText(before.mean, after.mean, quantity)}, ` +
-      `p = ${responseTime.test(category).p.toPrecision(2)}${responseTime.options.correction === 'none' ? ', not corrected' : ''}`,
-    ...changed
-      .slice(0, most)
-      .map(
-        (edge) =>
-          `   ${shortName(edge.edge.from)} → ${shortName(edge.edge.to)}: ` +
-          fromToText(edge.beforeMeanUs, edge.afterMeanUs, quantity),
-      ),
+      `p = ${responseTime.test(category).p.toPrecision(2)}${corrected}`,
+    ...changed.slice(0, most).map(({ edge: { from, to }, beforeMeanUs, afterMeanUs }) => {
+      const times = fromToText(beforeMeanUs, afterMeanUs, quantity)
+      return `   ${shortName(from)} → ${shortName(to)}: ${times}`
+    }),
   ]
 }
 
@@ -453,10 +431,6 @@ const MAX_NAME_LENGTH = 120
 
 function shortName(name: string): string {
   return shortText(name, MAX_NAME_LENGTH)
-}
-
-function shift({ beforeMeanUs, afterMeanUs }: EdgeComparison): number {
-  return afterMeanUs - beforeMeanUs
 }
 
 const MAX_CALLS = 25
@@ -474,8 +448,7 @@ export function exampleOf(flows: FlowSet, of: Period, id: string) {
 }
 
 /**
- * Returns the first example traces of a finding, before and after: who is called, when, and how long it takes. Calls of
- * one kind by one caller are one row, from the first to the last, with their number. Of many rows, those of its
+ * Returns the first example traces of a finding. Calls of one kind by one caller are one row; of many rows, those of its
  * service, marked, and the longest, with their callers.
  */
 export function exampleTexts(flows: FlowSet, finding: Finding, width = MAX_WIDTH): string[] {
@@ -495,15 +468,13 @@ export function exampleTexts(flows: FlowSet, finding: Finding, width = MAX_WIDTH
     const rows = shown.map((one) => {
       const indent = '  '.repeat(one.depth)
       const name = shortText(printable(`${one.service} ${one.name}`), MAX_CALL_NAME - indent.length)
-      return [
-        indent +
-          name +
-          (one.times > 1 ? ` × ${one.times}` : '') +
-          (one.isError ? ' (failed)' : '') +
-          (isNamed(one) ? ' ◀' : ''),
-        formatDuration(one.startUs),
-        formatDuration(one.endUs - one.startUs),
-      ]
+      const signs = spoken([
+        one.times > 1 && ` × ${one.times}`,
+        one.isError && ' (failed)',
+        isNamed(one) && ' ◀',
+      ])
+      const times = [one.startUs, one.endUs - one.startUs].map(formatDuration)
+      return [`${indent}${name}${signs.join('')}`, ...times]
     })
     const title = `Trace ${printable(id as string)} (${period}, ${formatDuration(flows.responseTimeUs[request] as number)}), ${counted(calls.length, 'call')} (◀ marks the finding)`
     const left = calls.length - sum(shown, ({ times }) => times)
@@ -516,13 +487,8 @@ export function exampleTexts(flows: FlowSet, finding: Finding, width = MAX_WIDTH
 
 type Call = ReturnType<typeof ganttCalls>[number]
 
-/** Calls of one kind by the same, or by such: from the first to the last. */
-type CallKind = Call & {
-  readonly depth: number
-  /** Sort key: after the caller's, and after siblings that begin before. */
-  readonly path: string
-  readonly times: number
-}
+/** Calls of one kind by the same, or by such; sorted by path, each stands below its caller. */
+type CallKind = Call & { readonly depth: number; readonly path: string; readonly times: number }
 
 /** Calls by who makes them, who is called, and whether they fail, in order; callers stand before. */
 function callKinds(calls: readonly Call[]): CallKind[] {
@@ -549,13 +515,12 @@ function callKinds(calls: readonly Call[]): CallKind[] {
   return kinds
 }
 
-/** Returns the calls to show, in their order and with their callers: the wanted ones, then the longest. */
 function shownCalls(calls: readonly CallKind[], isWanted: (call: Call) => boolean): CallKind[] {
-  const lengthUs = ({ startUs, endUs }: Call) => endUs - startUs
-  const order = Array.from(calls.keys()).sort((a, b) => {
-    const [one, other] = [calls[a] as Call, calls[b] as Call]
-    return Number(isWanted(other)) - Number(isWanted(one)) || lengthUs(other) - lengthUs(one)
-  })
+  const order = sort(
+    calls.keys(),
+    (at) => !isWanted(calls[at] as Call),
+    (at) => (calls[at] as Call).startUs - (calls[at] as Call).endUs,
+  )
   const shown = new Set<number>()
   for (const call of order) {
     const chain: number[] = []
@@ -563,5 +528,8 @@ function shownCalls(calls: readonly CallKind[], isWanted: (call: Call) => boolea
     if (shown.size + chain.length > MAX_CALLS) continue
     for (const one of chain) shown.add(one)
   }
-  return calls.filter((_, call) => shown.has(call)).sort((a, b) => (a.path < b.path ? -1 : 1))
+  return sort(
+    calls.filter((_, call) => shown.has(call)),
+    ({ path }) => path,
+  )
 }

@@ -55,10 +55,7 @@ const INDENT = '    '
 const MAX_MESSAGE_LENGTH = 200
 const NODES = 10
 
-/**
- * Returns a comparison of logs as text: its input, whether performance differs, the differences, and where to look
- * first.
- */
+/** Writes a comparison of logs: its input, whether performance differs, the differences, and where to look first. */
 export function logsText(
   { compared, warnings, limit }: LogResults,
   { isWhole, inFlags, width = MAX_WIDTH }: TextOptions,
@@ -94,11 +91,7 @@ function skippedText(compared: LogComparison, inFlags: TextOptions['inFlags']): 
 /** Findings are three lines each: more are no screen. */
 const MAX_FINDINGS = 4
 
-interface ListOptions {
-  readonly limit: number
-  readonly isWhole: boolean
-  readonly width: number
-}
+type ListOptions = Pick<LogResults, 'limit'> & Required<Pick<TextOptions, 'isWhole' | 'width'>>
 
 function variablesText(compared: LogComparison, { limit, isWhole, width }: ListOptions): string {
   const found = differences(compared)
@@ -154,10 +147,7 @@ function findingsText(told: readonly VariableDivergence[], compared: LogComparis
   return `\n${findings.join('\n\n')}\n`
 }
 
-/**
- * Returns text on events logged only after, the gravest first. With few instances no test finds them, but a reader sees
- * them.
- */
+/** Lists events logged only after, the gravest first: with few instances no test finds them, but a reader does. */
 function newMessagesText(compared: LogComparison, limit: number): string {
   const found = newEvents(compared.divergence)
   if (found.length === 0) return ''

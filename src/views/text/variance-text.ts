@@ -1,10 +1,18 @@
-import { rollup } from 'd3-array'
+import { max, range, rollup } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categorize } from '../../compare/categories/categorize.ts'
 import { type PrintedWarning, warningLines } from '../../comparison/fairness/comparison-warning.ts'
 import { formatAmount, TIME } from '../../core/quantity.ts'
 import { leftOutLines, MAX_WIDTH, tableOf } from '../../core/text-layout.ts'
-import { counted, grouped, percent, pValue, shortTexts, tooltipText } from '../../core/words.ts'
+import {
+  counted,
+  grouped,
+  percent,
+  pValue,
+  shortTexts,
+  spoken,
+  tooltipText,
+} from '../../core/words.ts'
 import type { EdgeVariance } from '../../explain/variance/category-variance.ts'
 import type { Anomalies } from '../../explain/variance/find-anomalies.ts'
 import {
@@ -87,19 +95,14 @@ function smallText({ categories, options: { large } }: VarianceSources): string 
   return `, with ${shares.map((share) => percent(1 - share)).join(' and ')} of the requests`
 }
 
-/**
- * Returns advice if no category is large. If hosts make them small, `--omit-hosts` helps, and a lower limit does not.
- */
-export function noneLarge({
-  ranked,
-  categories,
-  options: { large },
-}: VarianceSources): PrintedWarning[] {
+/** Advises where no category is large: if hosts make them small, `--omit-hosts` helps, and a lower limit does not. */
+export function noneLarge(variance: VarianceSources): PrintedWarning[] {
+  const { ranked, categories } = variance
+  const { large } = variance.options
   if (ranked.length > 0) return []
   const { flows, options } = categories
-  const most = Math.max(0, ...sizesOf(categories))
-  const without = categorize(flows, { ...options, omitHosts: true })
-  const largest = Math.max(0, ...sizesOf(without))
+  const most = largestOf(categories)
+  const largest = largestOf(categorize(flows, { ...options, omitHosts: true }))
   const size = `The largest category has ${counted(most, 'request')}`
   const more = 'more traces, or see flowdelta explosion'
   const message =
@@ -115,10 +118,11 @@ export function noneLarge({
 
 const USUAL_LARGE = VARIANCE_OPTIONS.large.default
 
-function sizesOf(categories: Categories): number[] {
-  return Array.from({ length: categories.size }, (_, category) =>
-    Math.max(categories.count(category, BEFORE), categories.count(category, AFTER)),
+function largestOf(categories: Categories): number {
+  const counts = [BEFORE, AFTER].flatMap((period) =>
+    range(categories.size).map((category) => categories.count(category, period)),
   )
+  return max(counts) ?? 0
 }
 
 /** Names kinds of request as elsewhere; those that differ by their first step alone, as by its host, by that. */
@@ -135,7 +139,7 @@ function rowsApart(
   nameOf: (spread: CategorySpread) => string,
 ): (spread: CategorySpread) => string {
   const partsOf = ({ category }: CategorySpread) => {
-    const labels = Array.from({ length: categories.nodeCount(category) }, (_, node) =>
+    const labels = range(categories.nodeCount(category)).map((node) =>
       categories.shownNode(category, node),
     )
     return new Set([
@@ -182,28 +186,22 @@ function mergedText({ merged, categories }: VarianceSources, both: boolean): str
   const { quantity } = categories.flows
   const part = ({ requests, medianUs }: MergedBehaviors['faster']) =>
     `${counted(requests, 'request')} about ${formatAmount(medianUs, quantity)}`
-  const block = (title: string, edges: readonly MergedBehaviors[]) => {
+  return [false, true].flatMap((isTold) => {
+    const edges = merged.filter(({ toldBy }) => (toldBy !== null) === isTold)
     if (edges.length === 0) return []
+    const title = isTold
+      ? 'These steps do two things; an attribute tells which:'
+      : 'Instrument here: these steps do two things that the trace does not tell apart.'
     const lines = edges
       .slice(0, MOST.merged)
-      .flatMap((edge) => [
-        `   ${tooltipText(edge.from)} → ${tooltipText(edge.to)} (category ${edge.category}${both ? `, ${edge.period}` : ''})`,
-        `      ${part(edge.faster)}, ${part(edge.slower)}`,
-        ...(edge.toldBy === null ? [] : [`      told apart by ${tooltipText(edge.toldBy)}`]),
+      .flatMap(({ from, to, category, period, faster, slower, toldBy }) => [
+        `   ${tooltipText(from)} → ${tooltipText(to)} (category ${category}${both ? `, ${period}` : ''})`,
+        `      ${part(faster)}, ${part(slower)}`,
+        toldBy !== null && `      told apart by ${tooltipText(toldBy)}`,
       ])
     const more = edges.length - MOST.merged
-    return [[title, ...lines, ...(more > 0 ? [`   … and ${more} more`] : [])].join('\n')]
-  }
-  return [
-    ...block(
-      'Instrument here: these steps do two things that the trace does not tell apart.',
-      merged.filter(({ toldBy }) => toldBy === null),
-    ),
-    ...block(
-      'These steps do two things; an attribute tells which:',
-      merged.filter(({ toldBy }) => toldBy !== null),
-    ),
-  ]
+    return spoken([title, ...lines, more > 0 && `   … and ${more} more`]).join('\n')
+  })
 }
 
 function spreadsText({ p, beforeCount }: KsResult, { quantity }: FlowSet): string {

@@ -20,11 +20,7 @@ import type {
   ExplainedFinding,
   LatencyDiagnosis,
 } from '../../whatif/diagnosis/latency-diagnosis.ts'
-import {
-  type LatencyProfile,
-  type ProfileQuantiles,
-  profileQuantiles,
-} from '../../whatif/recompute/latency-profile.ts'
+import { type LatencyProfile, profileQuantiles } from '../../whatif/recompute/latency-profile.ts'
 import { type Predictions, requestsOf } from '../../whatif/scenarios/predict-scenarios.ts'
 import type { Scenario } from '../../whatif/scenarios/scenario.ts'
 
@@ -133,8 +129,12 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
       ? `${requests} before; target: ${shortText(targetTitle, MAX_TARGET_LENGTH)}`
       : `${requests} before, ${grouped(after)} after`
   const differ = changeP < options.alpha ? 'differ' : 'may be the same'
+  const steps = (['p50', 'p90', 'p99'] as const).map((name) => {
+    const [was, is] = [base, target].map((one) => profileQuantiles(one)[`${name}Us`])
+    return `${name} ${formatDuration(was ?? 0)} → ${formatDuration(is ?? 0)}`
+  })
   return (
-    `${size}: ${stepsText(profileQuantiles(base), profileQuantiles(target))}. ` +
+    `${size}: ${steps.join(', ')}. ` +
     (areSame(base, target)
       ? 'The profiles are the same.'
       : `The profiles ${differ} (${pValue(changeP)}${learnedFrom(diagnosis)}); their distance: ${distanceText(diagnosis, divergence)}.`)
@@ -163,17 +163,11 @@ function findingsText(explained: readonly ExplainedFinding[]): string {
 function withinText({ base, target, models }: LatencyDiagnosis, us: number | null): string {
   if (us === null) return ''
   const later = models.forests.length > 1 ? 'after' : 'of the target'
-  return `Within ${formatDuration(us)}: ${meetText(base, us)} before, ${meetText(target, us)} ${later}.`
+  const [before, after] = [base, target].map((profile) => percent(profile.shareWithin(us)))
+  return `Within ${formatDuration(us)}: ${before} before, ${after} ${later}.`
 }
 
-function meetText(profile: LatencyProfile, us: number): string {
-  return percent(profile.shareWithin(us))
-}
-
-/**
- * Whether two profiles are the same. Small samples differ from themselves by a divergence that expects values that did
- * not occur.
- */
+/** Whether profiles are the same; small samples diverge from themselves, as what did not occur is expected, too. */
 function areSame(one: LatencyProfile, other: LatencyProfile): boolean {
   return (
     one.latencyUs.length === other.latencyUs.length &&
@@ -235,7 +229,9 @@ function causesTable(
     shown,
     {
       cause: ({ rank }, i) => `${rank}. ${titles[i]}`,
-      ...(isNested && { 'part of': partOfText }),
+      ...(isNested && {
+        'part of': ({ parent }: DiagnosedScenario) => (parent === null ? '' : `${parent.rank}.`),
+      }),
       'explains alone': ({ gain, evaluation }) =>
         gain < 0 ? 'none' : `${percent(gain)}, ${signedAmount(evaluation.impactUs, TIME)}`,
       'distance left': ({ divergence }) => divergenceText(options.divergence, divergence),
@@ -249,14 +245,9 @@ function causesTable(
   return `${table}\n\nEach row makes one change alone: the part of the shift of the mean that it explains, the distance of the profiles that is left, p50 and p99.`
 }
 
-function partOfText({ parent }: DiagnosedScenario): string {
-  return parent === null ? '' : `${parent.rank}.`
-}
-
-/** Returns the column of the share of requests within a time; none without one. */
 function withinColumn<Row>(us: number | null, profileOf: (row: Row) => LatencyProfile) {
   if (us === null) return {}
-  return { [`≤ ${formatDuration(us)}`]: (row: Row) => meetText(profileOf(row), us) }
+  return { [`≤ ${formatDuration(us)}`]: (row: Row) => percent(profileOf(row).shareWithin(us)) }
 }
 
 function predictionText(
@@ -270,10 +261,8 @@ function predictionText(
     ...profiles,
     ...(after === null ? [] : [recorded('after, as recorded', after)]),
   ]
-  const quantileOf =
-    (q: number) =>
-    ({ profile }: (typeof rows)[number]) =>
-      formatDuration(profile.quantile(q))
+  type Row = (typeof rows)[number]
+  const quantileOf = (q: number) => (row: Row) => formatDuration(row.profile.quantile(q))
   return [
     `Predicted for ${requestsText(requests.before, population)} before.`,
     tableOf(
@@ -283,16 +272,10 @@ function predictionText(
         p50: quantileOf(0.5),
         p90: quantileOf(0.9),
         p99: quantileOf(0.99),
-        ...withinColumn(us, ({ profile }: (typeof rows)[number]) => profile),
+        ...withinColumn(us, ({ profile }: Row) => profile),
         'requests it changes': ({ touched }) => (touched === null ? '' : grouped(touched)),
       },
       { width },
     ),
   ].join('\n\n')
-}
-
-function stepsText(before: ProfileQuantiles, after: ProfileQuantiles): string {
-  const step = (name: 'p50' | 'p90' | 'p99') =>
-    `${name} ${formatDuration(before[`${name}Us`])} → ${formatDuration(after[`${name}Us`])}`
-  return [step('p50'), step('p90'), step('p99')].join(', ')
 }

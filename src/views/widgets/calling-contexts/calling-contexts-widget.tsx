@@ -1,4 +1,4 @@
-import { sum } from 'd3-array'
+import { sort, sum } from 'd3-array'
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Comparison } from '../../../comparison/comparison.ts'
@@ -12,6 +12,7 @@ import {
   totals,
 } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
+import { digits } from '../../charts/builders.ts'
 import {
   Button,
   Choice,
@@ -86,7 +87,38 @@ function CallingContextView(props: ViewProps<CallingContextData, CallingContextO
   const deeper = frames.filter(({ row }) => row >= ROWS_IN_SIGHT).length
   return (
     <section aria-label="Calling contexts">
-      <Controls options={options} isCompared={isCompared} onChange={state.change} />
+      <div class="fd-bar">
+        {isCompared && (
+          <Choice
+            name="widths"
+            help="New contexts show in the widths of after, lost ones in those of before"
+            value={options.widths}
+            values={{ after: 'after', before: 'before' }}
+            onChoose={(widths) => state.change({ widths })}
+          />
+        )}
+        <Choice
+          name="measure"
+          help={CALLING_CONTEXT_OPTIONS.measure.sentence}
+          value={options.measure}
+          values={{ time: 'time', requests: 'requests' }}
+          onChoose={(measure) => state.change({ measure })}
+        />
+        {isCompared && (
+          <Choice
+            name="colors"
+            help={CALLING_CONTEXT_OPTIONS.color.sentence}
+            value={options.color}
+            values={{ self: 'own work', total: 'with all it calls' }}
+            onChoose={(color) => state.change({ color })}
+          />
+        )}
+        <Search
+          value={options.search}
+          placeholder="service or name"
+          onSearch={(search) => state.change({ search })}
+        />
+      </div>
       <Caption text={widthTitle(options, contexts, layout.whole)}>
         Blank below a frame is its own work. Click or Enter goes into a frame, Escape goes back.
         {deeper > 0 ? ` ${grouped(rows)} rows: scroll down to the deeper ones.` : ''}
@@ -100,16 +132,16 @@ function CallingContextView(props: ViewProps<CallingContextData, CallingContextO
           onZoom={zoom}
         />
       </div>
-      {isStill && deeper > 0 ? (
+      {isStill && deeper > 0 && (
         <Caption
           text={`… and ${counted(rows - ROWS_IN_SIGHT, 'deeper row')} with ${counted(deeper, 'frame')}.`}
         />
-      ) : null}
-      {isCompared ? (
+      )}
+      {isCompared && (
         <div class="fd-scroll" style="margin-top:8px">
           <ChangeLegend {...{ options, bounds, quantity }} />
         </div>
-      ) : null}
+      )}
       <Found frames={frames} search={options.search} />
       {isCompared ? <Missing contexts={contexts} options={options} /> : null}
       <ContextDetails contexts={contexts} measure={options.measure} context={shown} />
@@ -133,56 +165,12 @@ function widthTitle(
     : `Widths: shares of a request${period}, each of ${of} counted the same.`
 }
 
-interface ControlsProps {
-  readonly options: CallingContextOptions
-  readonly isCompared: boolean
-  readonly onChange: (changes: Partial<CallingContextOptions>) => void
-}
-
-function Controls({ options, isCompared, onChange }: ControlsProps) {
-  return (
-    <div class="fd-bar">
-      {isCompared ? (
-        <Choice
-          name="widths"
-          help="New contexts show in the widths of after, lost ones in those of before"
-          value={options.widths}
-          values={{ after: 'after', before: 'before' }}
-          onChoose={(widths) => onChange({ widths })}
-        />
-      ) : null}
-      <Choice
-        name="measure"
-        help={CALLING_CONTEXT_OPTIONS.measure.sentence}
-        value={options.measure}
-        values={{ time: 'time', requests: 'requests' }}
-        onChoose={(measure) => onChange({ measure })}
-      />
-      {isCompared ? (
-        <Choice
-          name="colors"
-          help={CALLING_CONTEXT_OPTIONS.color.sentence}
-          value={options.color}
-          values={{ self: 'own work', total: 'with all it calls' }}
-          onChoose={(color) => onChange({ color })}
-        />
-      ) : null}
-      <Search
-        value={options.search}
-        placeholder="service or name"
-        onSearch={(search) => onChange({ search })}
-      />
-    </div>
-  )
-}
-
-interface CrumbsProps {
-  readonly contexts: CallingContexts
-  readonly focus: number
-  readonly onZoom: (context: number) => void
-}
-
-function Crumbs({ contexts, focus, onZoom }: CrumbsProps) {
+function Crumbs(props: {
+  contexts: CallingContexts
+  focus: number
+  onZoom: IcicleProps['onZoom']
+}) {
+  const { contexts, focus, onZoom } = props
   const focused = contexts.contexts.find(({ context }) => context === focus)
   const chain = focused === undefined ? [] : callersOf(contexts.contexts, focused)
   const { first, between, last } = chainEnds(chain, { first: 3, last: 5 })
@@ -290,12 +278,8 @@ function Missing({
   const other = options.widths === 'after' ? 'before' : 'after'
   const [verb, object] = count === 1 ? ['exists', 'it'] : ['exist', 'them']
   const takes = `${amountText(options.measure, amount, contexts.quantity)} per request`
-  const chains = counted(count, 'chain')
-  return (
-    <Caption
-      text={`${chains} of calls ${verb} only ${other} (${takes}): choose widths ${other} to see ${object}.`}
-    />
-  )
+  const said = `${counted(count, 'chain')} of calls ${verb} only ${other} (${takes}): choose widths ${other} to see ${object}.`
+  return <Caption text={said} />
 }
 
 /**
@@ -340,35 +324,24 @@ export function largestContexts(all: CallingContexts, limit: number): CallingCon
   if (all.contexts.length <= limit) return all.contexts.map(roundedContext)
   const periods = [BEFORE, AFTER] as const
   const wholes = periods.map((period) => all.totalUs(period))
-  const size = all.contexts.map((context) =>
-    Math.max(
-      ...periods.flatMap((period) => {
-        const { totalUs, totalRequests } = totals(context, period)
-        return [totalUs / (wholes[period] || 1), totalRequests / (all.requests[period] || 1)]
-      }),
-    ),
-  )
-  const sizeOf = (context: number) => size[context] ?? 0
-  // Rounding must not place a called context before its caller.
-  all.contexts.forEach(({ parent }, i) => {
-    if (parent >= 0) size[i] = Math.min(sizeOf(i), sizeOf(parent))
-  })
-  return all.contexts
-    .toSorted((a, b) => sizeOf(b.context) - sizeOf(a.context) || a.context - b.context)
-    .slice(0, limit)
-    .sort((a, b) => a.context - b.context)
-    .map(roundedContext)
+  const size: number[] = []
+  for (const context of all.contexts) {
+    const shares = periods.flatMap((period) => {
+      const { totalUs, totalRequests } = totals(context, period)
+      return [totalUs / (wholes[period] || 1), totalRequests / (all.requests[period] || 1)]
+    })
+    // Rounding must not place a called context before its caller.
+    size.push(Math.min(size[context.parent] ?? Number.POSITIVE_INFINITY, Math.max(...shares)))
+  }
+  const largest = sort(all.contexts, ({ context }) => -(size[context] ?? 0)).slice(0, limit)
+  return sort(largest, ({ context }) => context).map(roundedContext)
 }
 
 /** Rounds a context: nobody sees more than six digits, and pages should be small. */
-function roundedContext({ before, after, ...context }: CallingContext): CallingContext {
-  return { ...context, before: roundedTotals(before), after: roundedTotals(after) }
-}
-
-function roundedTotals({ requests, calls, ...amounts }: Readonly<ContextTotals>): ContextTotals {
-  const rounded = Object.entries(amounts).map(([name, value]) => [
-    name,
-    Number(value.toPrecision(6)),
-  ])
-  return { requests, calls, ...(Object.fromEntries(rounded) as typeof amounts) }
+function roundedContext(context: CallingContext): CallingContext {
+  const rounded = ({ requests, calls, ...amounts }: ContextTotals) => {
+    const short = Object.entries(amounts).map(([name, value]) => [name, digits(value)])
+    return { requests, calls, ...(Object.fromEntries(short) as typeof amounts) }
+  }
+  return { ...context, before: rounded(context.before), after: rounded(context.after) }
 }

@@ -99,7 +99,6 @@ export function allRequests({ contexts, requests }: CallingContexts): CallingCon
   }
 }
 
-/** Frames narrower than this share of the width are not drawn. */
 const MIN_WIDTH = 1 / 2000
 
 /** Places contexts below their callers, as wide as their time, siblings in one fixed order. */
@@ -260,10 +259,10 @@ export interface FrameStyle {
 
 interface FrameProps extends FrameStyle {
   readonly frame: PlacedFrame
-  readonly attributes?: JSX.SVGAttributes<SVGGElement>
+  readonly attributes: JSX.SVGAttributes<SVGGElement>
 }
 
-export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
+export function Frame({ frame, attributes, ...style }: FrameProps) {
   const { options, bounds, isCompared, quantity } = style
   const isSearched = options.search.trim() !== ''
   const isFound = matchesSearch(frame.context, options.search)
@@ -307,11 +306,7 @@ export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
 }
 
 /** Returns the name and amount: both where there is room, else the name; without its service where it must. */
-function frameTexts(
-  context: CallingContext,
-  said: string,
-  room: number,
-): [name: string, amount: string] {
+function frameTexts(context: CallingContext, said: string, room: number): [string, string] {
   const name = frameName(context)
   const both = [name, context.name].find(
     (text) => textWidth(text, SIZE) + textWidth(said, SIZE) + 12 <= room,
@@ -327,12 +322,9 @@ export function frameName({ service, name }: CallingContext): string {
 
 export function frameWords(
   { context, amount, change }: PlacedFrame,
-  {
-    options: { widths, measure, color },
-    isCompared,
-    quantity,
-  }: Pick<FrameStyle, 'options' | 'isCompared' | 'quantity'>,
+  { options, isCompared, quantity }: Pick<FrameStyle, 'options' | 'isCompared' | 'quantity'>,
 ): string {
+  const { widths, measure, color } = options
   const per = measure === 'time' ? 'per request' : 'of a request'
   const takes = `${tooltipText(frameName(context))}: ${amountText(measure, amount, quantity)} ${per}`
   if (!isCompared) return takes
@@ -461,6 +453,11 @@ function rowsOf({ contexts, measure, context }: Shown) {
       changeText(measure, after - before, quantity),
     ]
   }
+  const calls = [BEFORE, AFTER].map(
+    (period) => totals(context, period).calls / Math.max(1, contexts.requests[period]),
+  ) as [number, number]
+  const more = calls[1] - calls[0]
+  const said = (value: number) => String(Number(value.toPrecision(3))).replace('-', '−')
   const noun = measure === 'time' ? quantity.name : 'share of the request'
   const requests = [grouped(context.before.requests), grouped(context.after.requests), '']
   const rows: Readonly<Record<string, readonly string[]>> =
@@ -469,29 +466,19 @@ function rowsOf({ contexts, measure, context }: Shown) {
       : {
           [`${noun}, its own work`]: amounts('self'),
           [`${noun}, with all it calls`]: amounts('total'),
-          'times called': callRates(contexts, context),
+          'times called': [...calls.map(said), `${more > 0 ? '+' : ''}${said(more)}`],
           'requests that have it': requests,
         }
   return Object.entries(rows).map(([what, values]) => ({ what, values }))
 }
 
-function callRates({ requests }: CallingContexts, context: CallingContext): string[] {
-  const rate = (period: Period) => totals(context, period).calls / Math.max(1, requests[period])
-  const change = rate(AFTER) - rate(BEFORE)
-  const said = (value: number) => String(Number(value.toPrecision(3))).replace('-', '−')
-  return [said(rate(BEFORE)), said(rate(AFTER)), `${change > 0 ? '+' : ''}${said(change)}`]
-}
-
-export function chainEnds<T>(
-  chain: readonly T[],
-  ends: { readonly first: number; readonly last: number },
-): { readonly first: readonly T[]; readonly between: readonly T[]; readonly last: readonly T[] } {
+export function chainEnds<T>(chain: readonly T[], ends: { first: number; last: number }) {
   // One link needs no more room than saying that it is left out.
   if (chain.length <= ends.first + ends.last + 1) return { first: chain, between: [], last: [] }
-  const end = chain.length - ends.last
+  const { first, last } = ends
   return {
-    first: chain.slice(0, ends.first),
-    between: chain.slice(ends.first, end),
-    last: chain.slice(end),
+    first: chain.slice(0, first),
+    between: chain.slice(first, -last),
+    last: chain.slice(-last),
   }
 }

@@ -1,3 +1,4 @@
+import { sort } from 'd3-array'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { textLiteral } from '../../../core/code-literals.ts'
 import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
@@ -35,14 +36,9 @@ import { VegaChart } from '../vega-chart.tsx'
 
 export type ExplanationData = ReturnType<typeof explanationData>
 
-type CarriedTable = ReturnType<typeof carriedTable>
-
 const MAX_LEFT_OUT = 300
 
-/**
- * Returns the rows of an explanation in about `characters` of JSON: trace names are left out first, then the parameters
- * that differ least.
- */
+/** Returns an explanation in about `characters` of JSON: trace names go first, then what differs least. */
 export function explanationData(explanation: Explanation, characters: number) {
   const { subject, excluded, growth, questions } = explanation
   const order = importance(explanation)
@@ -67,14 +63,11 @@ export function explanationData(explanation: Explanation, characters: number) {
 }
 
 /** Names of parameters: those of the trees, those taken out, then the most different first. */
-function importance(explanation: Explanation): ReadonlyMap<string, number> {
-  const inTrees = explanation.questions.flatMap(({ tree }) => columnsOf(tree.root))
-  const differing = explanation.questions
-    .flatMap((question) => differencesOf(explanation, question))
-    .sort((a, b) => b.effect - a.effect)
-    .map(({ column }) => column)
-  const names = new Set([...inTrees, ...explanation.excluded, ...differing])
-  return new Map([...names].map((name, rank) => [name, rank]))
+function importance(explanation: Explanation): string[] {
+  const { questions, excluded } = explanation
+  const differing = questions.flatMap((question) => differencesOf(explanation, question))
+  const byEffect = sort(differing, ({ effect }) => -effect).map(({ column }) => column)
+  return [...questions.flatMap(({ tree }) => columnsOf(tree.root)), ...excluded, ...byEffect]
 }
 
 function columnsOf(node: ClassificationNode | RegressionNode): string[] {
@@ -84,15 +77,15 @@ function columnsOf(node: ClassificationNode | RegressionNode): string[] {
 function carriedTable(
   { table }: ParameterQuestion,
   excluded: readonly string[],
-  { order, limit }: { order: ReadonlyMap<string, number>; limit: number },
+  { order, limit }: { order: readonly string[]; limit: number },
 ) {
   const include = [...table.parameters.map(({ name }) => name), ...excluded]
   const all = table.choose({ include, exclude: [] }).parameters
-  const rankOf = ({ name }: Parameter) => order.get(name) ?? order.size
+  const place = new Map(order.toReversed().map((name, i) => [name, order.length - i]))
   const { labels, timeUs, weights = null } = table.rows
   let size = sizeOf({ labels, timeUs, weights })
   const kept = new Set<Parameter>()
-  for (const parameter of all.toSorted((a, b) => rankOf(a) - rankOf(b))) {
+  for (const parameter of sort(all, ({ name }) => place.get(name) ?? order.length + 1)) {
     size += sizeOf(parameter)
     // The first is shown whatever its size.
     if (size <= limit || kept.size === 0) kept.add(parameter)
@@ -120,18 +113,14 @@ export function restoreExplanation({ carried }: ExplanationData) {
   // Parameters here were in use or can be put back, so none is left out again because its name looks like an id.
   const include = [...new Set(names)].filter((name) => !excluded.includes(name))
   const choice = { include, exclude: excluded }
-  const restore = (table: CarriedTable | null) => {
+  const restore = (table: ReturnType<typeof carriedTable> | null) => {
     if (table === null) return null
     const { parameters, labels, timeUs, weights, traces } = table
-    const rows = {
-      requests: Uint32Array.from(labels, (_, row) => row),
-      labels,
-      // Neither are periods; what changed with them alone is left out already.
-      periods: labels,
-      timeUs,
-      startUs: new Float64Array(labels.length),
-      weights: weights ?? undefined,
-    }
+    const requests = Uint32Array.from(labels.keys())
+    const startUs = new Float64Array(labels.length)
+    // Neither are periods; what changed with them alone is left out already.
+    const unknown = { requests, startUs, periods: labels }
+    const rows = { ...unknown, labels, timeUs, weights: weights ?? undefined }
     // The requests themselves are not carried: a table asks for nothing but their traces.
     const ids = traces ?? Array.from(labels, () => '')
     return new ParameterTable({ ids } as unknown as FlowSet, { all: parameters, rows }, choice)
@@ -156,68 +145,56 @@ export interface Shown {
 const MIN_LISTED = 10
 const MAX_VALUES = 12
 
-function ParameterList(shown: Shown) {
-  const { explanation, question } = shown
+function ParameterList({ explanation, question, groups, onTakeOut }: Shown) {
   const { root } = question.tree
   const [picked, setPicked] = useState<string | null | undefined>(undefined)
   const rows = useMemo(() => {
-    const parameters = new Map(question.table.parameters.map((each) => [each.name, each]))
-    return differencesOf(explanation, question).flatMap((difference) => {
-      const parameter = parameters.get(difference.column)
-      if (parameter === undefined) return []
-      return [{ parameter, difference, texts: effectTexts(difference) }]
-    })
+    const known = new Set(question.table.parameters.map(({ name }) => name))
+    return differencesOf(explanation, question).filter(({ column }) => known.has(column))
   }, [explanation, question])
   const first = root.kind === 'split' ? root.column : null
   const open = picked === undefined ? first : picked
-  const isOpen = ({ parameter }: (typeof rows)[number]) => parameter.name === open
+  const isOpen = ({ column }: ParameterDifference) => column === open
   if (rows.length === 0) return <p class="fd-soft">There is no parameter left to compare.</p>
   return (
     <PageOnly>
-      <DataTable<(typeof rows)[number]>
+      <DataTable<ParameterDifference>
         label="Parameters"
         class="fd-parameters"
         rows={rows}
-        rowKey={({ parameter }) => parameter.name}
+        rowKey={({ column }) => column}
         few={Math.max(MIN_LISTED, rows.findIndex(isOpen) + 1)}
         rowProps={(row) => ({ 'aria-selected': isOpen(row) })}
-        opened={(row) => (isOpen(row) ? <ParameterDetails {...shown} {...row} /> : null)}
+        opened={(row) =>
+          isOpen(row) ? (
+            <div class="fd-details">
+              <div class="fd-bar">
+                <Button onClick={() => onTakeOut(row.column)}>Take out</Button>
+              </div>
+              <VegaChart spec={parameterChart(question, groups, row, MAX_VALUES).spec} />
+            </div>
+          ) : null
+        }
         columns={[
           textColumn('parameter', (row) => (
             <Button
               class="fd-parameter"
               aria-expanded={isOpen(row)}
-              title={tooltipText(row.parameter.name)}
-              onClick={() => setPicked(isOpen(row) ? null : row.parameter.name)}
+              title={tooltipText(row.column)}
+              onClick={() => setPicked(isOpen(row) ? null : row.column)}
             >
-              {isOpen(row) ? '▾' : '▸'} {shortText(row.parameter.name, 70)}
+              {isOpen(row) ? '▾' : '▸'} {shortText(row.column, 70)}
             </Button>
           )),
-          numberColumn('effect', ({ texts }) => texts.effect, {
+          numberColumn('effect', (row) => effectTexts(row).effect, {
             hint: '0: same distribution, 1: no overlap',
           }),
-          numberColumn('q', ({ texts }) => texts.q, {
+          numberColumn('q', (row) => effectTexts(row).q, {
             hint: 'The p-value, corrected for the number of parameters',
           }),
         ]}
       />
     </PageOnly>
-  )
-}
-
-interface DetailsProps extends Shown {
-  readonly parameter: Parameter
-  readonly difference: ParameterDifference
-}
-
-function ParameterDetails({ question, groups, onTakeOut, parameter, difference }: DetailsProps) {
-  return (
-    <div class="fd-details">
-      <div class="fd-bar">
-        <Button onClick={() => onTakeOut(parameter.name)}>Take out</Button>
-      </div>
-      <VegaChart spec={parameterChart(question, groups, difference, MAX_VALUES).spec} />
-    </div>
   )
 }
 
@@ -262,6 +239,9 @@ export function ExplanationView(props: ViewProps<ExplanationData, ExplanationOpt
   const place = useFocusKept(explanation)
   const question = answerTo(explanation, chosen)
   const groups = useMemo(() => groupsOf(explanation, question), [explanation, question])
+  const limit = useIsStill() ? MAX_STILL_NODES : MAX_NODES
+  const tree = useMemo(() => treeRows(question, { limit }), [question, limit])
+  const hidden = treeHidden(tree)
   const take = (verb: ExplanationStep['verb']) => (column: string) =>
     setState({ explanation: explanation[verb](column), steps: [...steps, { verb, column }] })
   const shown = { explanation, question, groups, onTakeOut: take('without') }
@@ -287,14 +267,31 @@ export function ExplanationView(props: ViewProps<ExplanationData, ExplanationOpt
           Start over
         </Button>
       </div>
-      {question.slowAboveUs === null ? null : (
+      {question.slowAboveUs !== null && (
         <Caption
           text={`Slow ${rows}s: ${tooltipText(time)} above ${formatDuration(question.slowAboveUs)}.`}
         />
       )}
-      <Tree {...shown} />
+      <ParameterTree {...shown} rows={tree} />
+      {hidden > 0 && <Caption text={`${counted(hidden, 'node')} further down are not drawn.`} />}
       <Sentences {...shown} />
-      <TakenOut columns={explanation.excluded} onPutBack={take('including')} />
+      {explanation.excluded.length > 0 && (
+        <div>
+          <h3>Taken out</h3>
+          <ul class="fd-taken" aria-label="Taken out">
+            {explanation.excluded.map((column) => {
+              const help = `Put back ${tooltipText(column)}`
+              return (
+                <li key={column}>
+                  <Button aria-label={help} title={help} onClick={() => take('including')(column)}>
+                    {shortText(column, 60)} ↩
+                  </Button>
+                </li>
+              )
+            })}
+          </ul>
+        </div>
+      )}
       <h3>Each parameter by itself, the most different first</h3>
       <ParameterList key={chosen} {...shown} />
       <LeftOut data={data} dropped={restored.dropped} name={call.name} />
@@ -320,32 +317,11 @@ function useFocusKept(explanation: Explanation) {
   return place
 }
 
-/**
- * Returns the questions in a fixed order, whichever separates better, so that buttons do not move under the pointer.
- */
-function questionsOf(explanation: Explanation): Record<ParameterQuestionName, string> {
-  const asked = (['what-differs', 'what-is-slow'] as const).filter(
-    (name) => explanation.question(name) !== undefined,
-  )
-  return Object.fromEntries(asked.map((name) => [name, QUESTION_WORDS[name]])) as Record<
-    ParameterQuestionName,
-    string
-  >
-}
-
-function Tree(shown: Shown) {
-  const { question } = shown
-  const limit = useIsStill() ? MAX_STILL_NODES : MAX_NODES
-  const rows = useMemo(() => treeRows(question, { limit }), [question, limit])
-  const hidden = treeHidden(rows)
-  return (
-    <>
-      <ParameterTree {...shown} rows={rows} />
-      {hidden === 0 ? null : (
-        <Caption text={`${counted(hidden, 'node')} further down are not drawn.`} />
-      )}
-    </>
-  )
+/** Returns the questions in a fixed order, whichever separates better: buttons do not move under the pointer. */
+function questionsOf(explanation: Explanation): typeof QUESTION_WORDS {
+  const all = Object.entries(QUESTION_WORDS) as [ParameterQuestionName, string][]
+  const asked = all.filter(([name]) => explanation.question(name) !== undefined)
+  return Object.fromEntries(asked) as typeof QUESTION_WORDS
 }
 
 const SENTENCES = 4
@@ -377,49 +353,19 @@ function Sentences({ explanation: { subject }, question, groups }: Shown) {
   )
 }
 
-interface TakenOutProps {
-  readonly columns: readonly string[]
-  readonly onPutBack: (column: string) => void
-}
-
-function TakenOut({ columns, onPutBack }: TakenOutProps) {
-  if (columns.length === 0) return null
-  return (
-    <div>
-      <h3>Taken out</h3>
-      <ul class="fd-taken" aria-label="Taken out">
-        {columns.map((column) => {
-          const help = `Put back ${tooltipText(column)}`
-          return (
-            <li key={column}>
-              <Button aria-label={help} title={help} onClick={() => onPutBack(column)}>
-                {shortText(column, 60)} ↩
-              </Button>
-            </li>
-          )
-        })}
-      </ul>
-    </div>
-  )
-}
-
-interface LeftOutProps {
-  readonly data: ExplanationData
-  readonly dropped: number
-  readonly name: string
-}
-
 /** Parameters that never took part, and those that the page had no room for. */
-function LeftOut({ data: { leftOut, leftOutCount }, dropped, name }: LeftOutProps) {
+function LeftOut(props: { data: ExplanationData; dropped: number; name: string }) {
+  const { dropped, name } = props
+  const { leftOut, leftOutCount } = props.data
   return (
     <>
-      {dropped === 0 ? null : (
+      {dropped > 0 && (
         <p role="note">
           This page had no room for {counted(dropped, 'parameter')} that differ least: trees grow
           without them, and may differ from those of <code>{name}</code>.
         </p>
       )}
-      {leftOutCount === 0 ? null : (
+      {leftOutCount > 0 && (
         <details class="fd-left-out">
           <summary>
             {counted(leftOutCount, 'parameter does', 'parameters do')} not take part

@@ -22,6 +22,7 @@ import { AFFECTED, accountFor, type RibbonPart, ribbonOf } from '../../charts/ri
 import { segmentSides } from '../../charts/segments.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
 import {
+  barColumn,
   CellBar,
   type DataColumn,
   DataTable,
@@ -58,10 +59,7 @@ export function TraceLink({ id, linkOf }: { readonly id: string; readonly linkOf
   )
 }
 
-interface ExemplarsProps {
-  readonly exemplars: Readonly<Record<'before' | 'after', readonly string[]>>
-  readonly linkOf: TraceLinks
-}
+type ExemplarsProps = Pick<Finding, 'exemplars'> & { readonly linkOf: TraceLinks }
 
 /** Lists the traces to look at of both periods. */
 export function Exemplars({ exemplars, linkOf }: ExemplarsProps) {
@@ -85,20 +83,6 @@ export function Exemplars({ exemplars, linkOf }: ExemplarsProps) {
 
 // Runs once a span of a request: the loops index with `!`.
 
-/** Times of requests: their mean, median, and 99th percentile. */
-interface Times {
-  readonly meanUs: number
-  readonly p50Us: number
-  readonly p99Us: number
-}
-
-/** Times of requests before, after, and after with one part as it was before. */
-interface Undone {
-  readonly before: Times
-  readonly after: Times
-  readonly without: Times
-}
-
 const replayOf = remembered((flows: FlowSet) => new Replay(flows))
 
 /**
@@ -106,7 +90,7 @@ const replayOf = remembered((flows: FlowSet) => new Replay(flows))
  * then wait for parallel calls instead. Returns `null` if there is nothing to undo: for trace points, and for steps
  * that no request after has.
  */
-export function undo(comparison: Comparison, steps: readonly AccountStep[]): Undone | null {
+export function undo(comparison: Comparison, steps: readonly AccountStep[]) {
   const flows = recordedFlows(comparison.flows)
   const factors = new Map(
     steps.flatMap((step) =>
@@ -161,13 +145,13 @@ function keyOf({ kind, service, caller, operation }: Role | AccountStep): string
 }
 
 function requestsOf(flows: FlowSet, period: Period): number[] {
-  return Array.from({ length: flows.size }, (_, request) => request).filter(
+  return range(flows.size).filter(
     (request) =>
       flows.period[request] === period && !flows.isPart(request) && hasTimes(flows, request),
   )
 }
 
-function timesOf(flows: FlowSet, period: Period, timeUs: Float64Array): Times {
+function timesOf(flows: FlowSet, period: Period, timeUs: Float64Array) {
   const rows = requestsOf(flows, period)
     .filter((request) => !Number.isNaN(timeUs[request]))
     .sort((a, b) => timeUs[a]! - timeUs[b]!)
@@ -191,7 +175,6 @@ interface RibbonProps {
   readonly linkOf: TraceLinks
 }
 
-/** Draws a ribbon whose changed parts open into their times, two traces, and the effect of undoing them. */
 function RibbonPane({ account, isClear, whose = 'A mean request', carried, linkOf }: RibbonProps) {
   const { spec, parts } = useMemo(
     () => ribbonOf(account, { isClear, whose }),
@@ -217,9 +200,7 @@ function RibbonPane({ account, isClear, whose = 'A mean request', carried, linkO
             ))}
           </fieldset>
         )}
-        {part === undefined ? null : (
-          <PartDetails key={picked} {...{ part, account, carried, linkOf }} />
-        )}
+        {part && <PartDetails key={picked} {...{ part, account, carried, linkOf }} />}
       </PageOnly>
     </div>
   )
@@ -227,21 +208,13 @@ function RibbonPane({ account, isClear, whose = 'A mean request', carried, linkO
 
 type PartProps = Omit<RibbonProps, 'isClear' | 'whose'> & { readonly part: RibbonPart }
 
-interface Row {
-  readonly name: string
-  readonly times: Times
-}
-
 const UNDONE_BAR = 220
 
 function PartDetails({ part, account: { quantity }, carried, linkOf }: PartProps) {
   const [isUndone, setUndone] = useState(false)
   const requests = useMemo(() => carried?.() ?? null, [carried])
   const undone = useMemo(() => requests && undo(requests, part.steps), [requests, part])
-  const typical = useMemo(
-    () => (requests === null ? [] : typicalOf(requests, part.steps)),
-    [requests, part],
-  )
+  const typical = useMemo(() => requests && typicalOf(requests, part.steps), [requests, part])
   const amount = (us: number) => formatAmount(us, quantity)
   const { name, beforeUs, afterUs } = part
   return (
@@ -249,7 +222,7 @@ function PartDetails({ part, account: { quantity }, carried, linkOf }: PartProps
       <p>
         <b>{tooltipText(name)}</b>
         {`: ${amount(beforeUs)} of a mean request before, ${amount(afterUs)} after (${signedAmount(afterUs - beforeUs, quantity)}).`}
-        {typical.map((id, period) =>
+        {typical?.map((id, period) =>
           id === null ? null : (
             <span key={period}>
               {` Typical ${period === 0 ? 'before' : 'after'}: `}
@@ -263,7 +236,7 @@ function PartDetails({ part, account: { quantity }, carried, linkOf }: PartProps
           <Button aria-pressed={isUndone} onClick={() => setUndone(!isUndone)}>
             Undo this
           </Button>
-          <DataTable<Row>
+          <DataTable<{ readonly name: string; readonly times: ReturnType<typeof timesOf> }>
             label="With and without this part"
             rows={[
               { name: 'before', times: undone.before },
@@ -271,7 +244,7 @@ function PartDetails({ part, account: { quantity }, carried, linkOf }: PartProps
               { name: 'after, undone', times: isUndone ? undone.without : undone.after },
             ].slice(0, isUndone ? 3 : 2)}
             columns={[
-              { ...textColumn<Row>('', (row) => row.name), isHead: true },
+              textColumn('', (row) => row.name, { isHead: true }),
               textColumn('mean', ({ name: of, times }) => (
                 <span class="fd-undo">
                   <CellBar
@@ -327,6 +300,11 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
   return comparison.findings.findings.map((finding, place) => {
     const { rank, title, text, look, segment, shareOfChange, requests, contributionUs } = finding
     const clause = segmentClause(finding)
+    const eachUs = contributionUs / Math.max(1, requests)
+    const interval = intervalText(finding.eachInterval, quantity)
+    const {
+      categories: [category = null],
+    } = finding
     const isDrawn = place < MAX_DRAWN
     const drawn = isDrawn && chartOf !== null ? chartOf(comparison, finding) : null
     return {
@@ -336,18 +314,12 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
       what: title.replace(clause, ''),
       where: clause === '' ? 'all' : clause.slice(2),
       share: shareOfChange > 0 ? shareOfChange : null,
-      each:
-        contributionUs === 0
-          ? []
-          : [
-              signedAmount(contributionUs / Math.max(1, requests), quantity),
-              intervalText(finding.eachInterval, quantity),
-            ],
+      each: contributionUs === 0 ? [] : [signedAmount(eachUs, quantity), interval],
       requests,
-      category: finding.categories[0] ?? null,
+      category,
       overTime: meansOverTime(comparison, finding),
       /** Account of the time of a mean affected request. */
-      account: isDrawn && finding.categories.length > 0 ? pathOf(comparison, finding) : null,
+      account: isDrawn && category !== null ? accountFor(comparison, null, finding.id).parts : null,
       distribution: drawn === null || drawn.of === 'path' ? null : drawn.chart.spec,
       exemplars: finding.exemplars,
       segment: segment && {
@@ -357,10 +329,6 @@ export function shownFindings(comparison: Comparison, chartOf: typeof findingCha
       },
     }
   })
-}
-
-function pathOf(comparison: Comparison, { id }: Finding) {
-  return accountFor(comparison, null, id).parts
 }
 
 /** Returns the mean times of the affected kinds of request in equal parts of each period; `null` for none. */
@@ -382,45 +350,30 @@ function meansOverTime({ categories, flows }: Comparison, { categories: own, mov
   })
 }
 
-const BAR = 50
 const SPARK = { width: 96, height: 20 }
 
 function columnsOf(findings: readonly ShownFinding[]): readonly DataColumn<ShownFinding>[] {
   const hasSegments = findings.some(({ segment }) => segment)
   return [
-    {
-      ...textColumn<ShownFinding>('finding', ({ what }) => tooltipText(what)),
-    },
+    textColumn('finding', ({ what }) => tooltipText(what)),
     ...(hasSegments
-      ? [textColumn<ShownFinding>('in which requests', ({ where }) => tooltipText(where))]
+      ? [textColumn('in which requests', ({ where }: ShownFinding) => tooltipText(where))]
       : []),
-    {
-      title: 'of the change',
-      isNumber: true,
-      still: ({ share }) => (share === null ? '' : percent(share)),
-      cell: ({ share }) =>
-        share === null ? (
-          ''
-        ) : (
-          <span class="fd-with-bar">
-            <CellBar share={Math.min(1, share)} width={BAR} color="var(--fd-change)" />
-            {percent(share)}
-          </span>
-        ),
-    },
-    {
-      ...textColumn<ShownFinding>('each affected request', ({ each }) =>
-        each.map((part) => <div class="fd-name">{part}</div>),
-      ),
-      still: ({ each }) => each.join(''),
-    },
+    barColumn(
+      'of the change',
+      ({ share }) => (share === null ? '' : percent(share)),
+      ({ share }) => share ?? 0,
+    ),
+    textColumn(
+      'each affected request',
+      ({ each }) => each.map((part) => <div class="fd-name">{part}</div>),
+      { still: ({ each }) => each.join('') },
+    ),
     numberColumn('affected', ({ requests }) => grouped(requests)),
-    {
-      title: 'over time',
+    textColumn('over time', ({ overTime }) => <Spark overTime={overTime} />, {
       hint: 'Mean time of these kinds of request, before and after',
       still: null,
-      cell: ({ overTime }) => <Spark overTime={overTime} />,
-    },
+    }),
   ]
 }
 
@@ -428,20 +381,20 @@ function Spark({ overTime }: Pick<ShownFinding, 'overTime'>) {
   const ink = useInk()
   const { width, height } = SPARK
   const largest = max(overTime.flat(), (us) => us ?? 0) || 1
-  const path = (means: readonly (number | null)[], from: number) =>
-    means
-      .map((us, i) => {
-        if (us === null) return ''
-        const x = from + ((i + 0.5) / PARTS) * (width / 2)
-        const verb = i > 0 && means[i - 1] !== null ? 'L' : 'M'
-        return `${verb}${x.toFixed(1)} ${(height - 1 - (us / largest) * (height - 2)).toFixed(1)}h0.01`
-      })
-      .join('')
+  const path = (means: readonly (number | null)[] = [], from: number) => {
+    const marks = means.map((us, i) => {
+      if (us === null) return ''
+      const x = from + ((i + 0.5) / PARTS) * (width / 2)
+      const verb = i > 0 && means[i - 1] !== null ? 'L' : 'M'
+      return `${verb}${x.toFixed(1)} ${(height - 1 - (us / largest) * (height - 2)).toFixed(1)}h0.01`
+    })
+    return marks.join('')
+  }
   return (
     <svg {...SPARK} aria-hidden="true" fill="none" stroke-width="1.5" stroke-linecap="round">
       <path d={`M0 ${height - 0.5}h${width}`} stroke={ink.line} stroke-width="1" />
-      <path d={path(overTime[0] ?? [], 0)} stroke={ink.before} />
-      <path d={path(overTime[1] ?? [], width / 2)} stroke={ink.after} />
+      <path d={path(overTime[0], 0)} stroke={ink.before} />
+      <path d={path(overTime[1], width / 2)} stroke={ink.after} />
     </svg>
   )
 }
@@ -483,7 +436,6 @@ interface ListProps extends Omit<ChangeProps, 'comparison' | 'isClear' | 'childr
   readonly quantity: Quantity
 }
 
-/** Lists the findings, one row per cause, which opens into its pictures and facts. */
 function FindingsList({ findings, none, ...context }: ListProps) {
   const [opened, setOpened] = useState<number | null>(null)
   if (findings.length === 0) return <Caption text={none} />
@@ -500,9 +452,7 @@ function FindingsList({ findings, none, ...context }: ListProps) {
           rankColumn('Finding', isOpen, (row) => setOpened(isOpen(row) ? null : row.rank)),
           ...columnsOf(findings),
         ]}
-        opened={(finding) =>
-          isOpen(finding) ? <FindingDetails finding={finding} {...context} /> : null
-        }
+        opened={(row) => (isOpen(row) ? <FindingDetails finding={row} {...context} /> : null)}
       />
     </>
   )
@@ -519,10 +469,8 @@ function FindingDetails({ finding, name, quantity, carried, linkOf }: DetailsPro
   return (
     <div class="fd-mutation">
       <p>{tooltipText(`${text} · look at ${look}`)}</p>
-      {account === null ? null : (
-        <RibbonPane account={account} isClear whose={AFFECTED} {...{ carried, linkOf }} />
-      )}
-      {distribution === null ? null : <VegaChart spec={distribution} />}
+      {account && <RibbonPane isClear whose={AFFECTED} {...{ account, carried, linkOf }} />}
+      {distribution && <VegaChart spec={distribution} />}
       <Exemplars exemplars={exemplars} linkOf={linkOf} />
       {category === null ? null : (
         <p class="fd-soft">

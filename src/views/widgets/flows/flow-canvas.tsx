@@ -43,12 +43,9 @@ export interface FlowSight extends Point {
   readonly k: number
 }
 
-export interface FlowWindow {
-  readonly width: number
-  readonly height: number
-  readonly contentWidth: number
-  readonly contentHeight: number
-}
+export type FlowWindow = Readonly<
+  Record<'width' | 'height' | 'contentWidth' | 'contentHeight', number>
+>
 
 const PAD = 24
 const MAX_SCALE = 3
@@ -66,10 +63,7 @@ export function scaleBounds(window: FlowWindow): [least: number, most: number] {
   return [Math.max(0.02, Math.min(1, whole)), MAX_SCALE]
 }
 
-/**
- * Returns the first view: the whole width if letters stay readable, else from `rootX`; `isBeside` keeps two flows in
- * sight.
- */
+/** Returns the first view: the whole width if letters stay readable, else from `rootX`; `isBeside` shows two flows. */
 export function firstSight(
   window: FlowWindow,
   { rootX, isBeside = false }: { rootX?: number; isBeside?: boolean } = {},
@@ -99,24 +93,19 @@ export function boundedSight(sight: FlowSight, window: FlowWindow): FlowSight {
   return { k, x: place(sight.x, width, contentWidth), y: place(sight.y, height, contentHeight) }
 }
 
-type FlowZoom = Omit<ReturnType<typeof flowZoom>, 'behavior'>
-
 const CLEARANCE = 60
 /** Scale from which the smallest letters are about 9 pixels high. */
 const READ_SCALE = 0.85
 /** Below this scale letters are dust, which takes as long to draw as letters do. */
 const DUST_SCALE = 0.25
 
-/**
- * Pans and zooms within the drawing; nothing is drawn again until a move rests, when `onScale` gets
- * the enlargement.
- */
+/** Pans and zooms within the drawing; `onScale` gets the enlargement, to draw again, once a move rests. */
 export function useFlowZoom(
   surface: MutableRef<SVGSVGElement | null>,
   layer: MutableRef<SVGGElement | null>,
   window: FlowWindow,
   onScale: (scale: number) => void,
-): FlowZoom {
+): Omit<ReturnType<typeof flowZoom>, 'behavior'> {
   const now = useRef({ window, onScale })
   now.current = { window, onScale }
   const { behavior, ...tools } = useMemo(() => flowZoom(surface, layer, now), [])
@@ -285,7 +274,10 @@ export function useFlow(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const isBetween = mode === 'animation' && at > 0 && at < 1
   const staged = isBetween ? layout.animation?.stages[Math.ceil(over) - 1] : undefined
   const current = isBetween ? staged : found[difference]
-  const isShown = isBetween || isSame(selection, current && selectionOf(current))
+  const told = current && selectionOf(current)
+  const isShown =
+    isBetween ||
+    (selection !== null && selection.node === told?.node && selection.edge === told?.edge)
   const ringed =
     current != null && current.kind !== 'latency' && isShown
       ? current.nodes.map((node) => scene.stepOf[node] as number)
@@ -364,10 +356,6 @@ export function useFlow(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   }
 }
 
-function isSame(one: FlowSelection | null, other: FlowSelection | null | undefined): boolean {
-  return one !== null && one.node === other?.node && one.edge === other?.edge
-}
-
 function windowOf(width: number, drawing: FlowDrawing, isBeside: boolean): FlowWindow {
   const { width: contentWidth, height: contentHeight } = drawing
   const { k } = firstSight({ width, height: MAX_HEIGHT, contentWidth, contentHeight }, { isBeside })
@@ -395,19 +383,13 @@ export function stepAfterKey(drawing: FlowDrawing, from: StepPlace, key: string)
   if (key === 'Home') return { part: from.part, place: 0 }
   if (key === 'End') return { part: from.part, place: steps.length - 1 }
   if (key !== 'ArrowLeft' && key !== 'ArrowRight') return null
-  return beside(drawing, from, key === 'ArrowRight' ? 1 : -1)
-}
-
-function beside(drawing: FlowDrawing, from: StepPlace, way: 1 | -1): StepPlace | null {
+  const way = key === 'ArrowRight' ? 1 : -1
   const start = stepMiddle(drawing, from) ?? { x: 0, y: 0 }
-  const boxes = drawing.parts.flatMap(({ steps }, part) =>
-    steps.map((drawn, place) => ({ part, place, ...middleOf(drawn) })),
+  const boxes = drawing.parts.flatMap((drawn, at) =>
+    drawn.steps.map((each, place) => ({ at: { part: at, place }, ...middleOf(each) })),
   )
-  const nearest = least(
-    boxes.filter(({ x }) => way * (x - start.x) >= 8),
-    ({ x, y }) => Math.abs(x - start.x) + 3 * Math.abs(y - start.y),
-  )
-  return nearest === undefined ? null : { part: nearest.part, place: nearest.place }
+  const ahead = boxes.filter(({ x }) => way * (x - start.x) >= 8)
+  return least(ahead, ({ x, y }) => Math.abs(x - start.x) + 3 * Math.abs(y - start.y))?.at ?? null
 }
 
 type FlowProps = { readonly flow: Flow }

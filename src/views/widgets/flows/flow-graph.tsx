@@ -1,3 +1,4 @@
+import { pairs, sum } from 'd3-array'
 import type { JSX } from 'preact'
 import { formatAmount, type Quantity } from '../../../core/quantity.ts'
 import { Figure, type Ink, Text, useInk } from '../../drawing/figure.tsx'
@@ -80,12 +81,8 @@ const MAX_DASHES = 120
 /** Returns a pattern of dashes, stretched for a way so long that there would be too many. */
 export function dashesAlong(pattern: string, points: readonly Point[]): string {
   const parts = pattern.split(' ').map(Number)
-  const length = points.reduce((sum, { x, y }, i) => {
-    const last = points[i - 1] ?? { x, y }
-    return sum + Math.hypot(x - last.x, y - last.y)
-  }, 0)
-  const period = parts.reduce((sum, part) => sum + part, 0)
-  const stretch = Math.max(1, length / (period * MAX_DASHES))
+  const length = sum(pairs(points), ([from, to]) => Math.hypot(to.x - from.x, to.y - from.y))
+  const stretch = Math.max(1, length / (sum(parts) * MAX_DASHES))
   return parts.map((part) => tenth(part * stretch)).join(' ')
 }
 
@@ -104,7 +101,6 @@ export function pathData(points: readonly Point[], aside = 0): string {
 /** Widths of lines, in pixels: work, half of a pair, waiting, and mere connections. */
 const STROKE = { work: 4, half: 3.6, wait: 1.3, lead: 1.6 } as const
 const LEAD_DASH = '2 4'
-/** The outline of a large change that is not significant. */
 const QUIET_DASH = '4 3'
 const CORRESPONDENCE_DASH = '6 4'
 const OUTLINE = { outer: 14, inner: 9.5 } as const
@@ -112,12 +108,9 @@ const OUTLINE = { outer: 14, inner: 9.5 } as const
 const RIM = { least: 1.6, most: 9 } as const
 const BOLD_SHARE = 0.1
 
-interface LineProps {
+interface LineProps extends Omit<StepProps, 'drawn' | 'notes' | 'isPinned'> {
   readonly part: FlowPart
   readonly drawn: DrawnLink
-  readonly words: string
-  readonly isSelected: boolean
-  readonly hands: Hands | undefined
 }
 
 /** Draws a link: thick for work, thin for waiting, dotted for a mere connection. */
@@ -157,7 +150,6 @@ function FlowLinkLine({ part, drawn, words, isSelected, hands }: LineProps) {
   )
 }
 
-/** Says how long a link takes, above all lines. */
 function FlowLinkLabel({ drawn, onClick }: { drawn: DrawnLink; onClick: Hands['onClick'] }) {
   const { link, columnX, label, labelY } = drawn
   const ink = useInk()
@@ -402,11 +394,8 @@ function NoteBadge({ notes, x, y }: { notes: StepNotes | undefined; x: number; y
 }
 
 const ORDER_SIGN = '⇄'
-
 const FAILURE_SIGN = '!'
-
 const DOUBT_SIGN = '?'
-
 const BADGE = 8
 const ON_BEFORE = '#222222'
 
@@ -443,23 +432,21 @@ function Badge({ x, y, color, text }: BadgeProps) {
 
 const WIDTH = 34
 
-interface LegendInput {
+interface LegendProps {
   readonly isPinned: boolean
   readonly scene: FlowScene
   readonly mode: FlowMode
   readonly drawings: readonly FlowDrawing[]
-}
-
-interface FlowLegendProps extends LegendInput {
   readonly width: number
   /** Scale of the drawing. */
   readonly scale?: number
 }
 
-export function FlowLegend({ width, scale = 1, ...input }: FlowLegendProps) {
+export function FlowLegend(props: LegendProps) {
+  const { width, scale = 1, scene } = props
   let height = 0
-  const lengths = lengthsOf(input.scene.links[0]?.quantity, scale)
-  const blocks = [signsOf(input), ...lengths].map((entries) => {
+  const lengths = lengthsOf(scene.links[0]?.quantity, scale)
+  const blocks = [signsOf(props), ...lengths].map((entries) => {
     const y = height
     height += layOutLegend(entries, width).height
     return (
@@ -489,14 +476,15 @@ function lengthsOf(of: Quantity | undefined, scale: number): LegendEntry[][] {
   return [[{ text, width: 0 }], samples]
 }
 
-function signsOf({ scene, mode, drawings, isPinned }: LegendInput): LegendEntry[] {
+function signsOf({ scene, mode, drawings, isPinned }: LegendProps): LegendEntry[] {
   const { steps, links } = scene
   const isShared = links.some(({ inBefore, inAfter }) => inBefore && inAfter)
-  const isGone = ({ inAfter }: { inAfter: boolean }) => !inAfter
-  const isNew = ({ inBefore }: { inBefore: boolean }) => !inBefore
   const waits = links.some((link) => link.waits.before || link.waits.after)
   const isQuiet = links.some(({ reason }) => reason !== null) || steps.some(isQuietInside)
   const isChanged = links.some(({ verdict }) => verdict === 'changed')
+  const isReordered = steps.some(({ orderChanges }) => orderChanges > 0)
+  const isFailing = steps.some((step) => step.isFailing)
+  const isDoubtful = steps.some((step) => step.isDoubtful)
   const isChangedInside = steps.some(({ group }) => (group?.changedEdges ?? 0) > 0)
   const found: readonly (readonly [isThere: boolean, text: string, LineLook | Sign])[] = [
     [mode === 'diff' && isShared, 'time before and after, in proportion to each other', pair],
@@ -505,8 +493,8 @@ function signsOf({ scene, mode, drawings, isPinned }: LegendInput): LegendEntry[
       'time from step to step',
       { color: 'text', width: STROKE.work, opacity: 0.75 },
     ],
-    [links.some(isGone), 'only before', { color: 'before', width: STROKE.work }],
-    [links.some(isNew), 'only after', { color: 'after', width: STROKE.work }],
+    [links.some(({ inAfter }) => !inAfter), 'only before', { color: 'before', width: STROKE.work }],
+    [links.some(({ inBefore }) => !inBefore), 'only after', { color: 'after', width: STROKE.work }],
     [waits, 'done, and waits for another branch', { color: 'text', width: STROKE.wait }],
     [drawings.some(hasLeads), 'takes no time; leads to where branches meet', LEAD],
     [
@@ -517,21 +505,9 @@ function signsOf({ scene, mode, drawings, isPinned }: LegendInput): LegendEntry[
     [isQuiet, 'large change that may be chance', (ink) => outlined(ink, ink.soft, QUIET_DASH)],
     [steps.some(({ hasGone }) => hasGone), 'steps only before', badge('before', '−')],
     [steps.some(({ hasCome }) => hasCome), 'steps only after', badge('after', '+')],
-    [
-      steps.some(({ orderChanges }) => orderChanges > 0),
-      'same step, other order',
-      badge('text', ORDER_SIGN),
-    ],
-    [
-      steps.some(({ isFailing }) => isFailing),
-      'failed in some requests (how many: tooltip)',
-      badge('text', FAILURE_SIGN),
-    ],
-    [
-      steps.some(({ isDoubtful }) => isDoubtful),
-      'steps that may be matched wrongly',
-      badge('text', DOUBT_SIGN),
-    ],
+    [isReordered, 'same step, other order', badge('text', ORDER_SIGN)],
+    [isFailing, 'failed in some requests (how many: tooltip)', badge('text', FAILURE_SIGN)],
+    [isDoubtful, 'steps that may be matched wrongly', badge('text', DOUBT_SIGN)],
     [isPinned && mode === 'side-by-side', 'pinned: both flows at one height', badge('text', 'pin')],
     [steps.some(({ group }) => group !== null), 'several steps drawn as one', pile],
     [isChangedInside, 'number of significant changes inside', badge('changeText', '2')],

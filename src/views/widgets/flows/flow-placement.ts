@@ -1,4 +1,4 @@
-import { cross, group, least as smallest, sum } from 'd3-array'
+import { cross, group, max, least as smallest, sort, sum } from 'd3-array'
 import type { FlowDifference } from '../../../explain/flow-pair/flow-comparison.ts'
 import { textWidth } from '../../charts/text-width.ts'
 import { flowLayout } from '../../drawing/node-link.tsx'
@@ -19,11 +19,6 @@ import {
   sideLabel,
 } from './flow-scene.ts'
 
-interface BoxLine {
-  readonly from: number
-  readonly to: number
-}
-
 /** Visible parts of a graph at one moment, and the lengths of its lines, in pixels. */
 interface FlowMoment {
   readonly lengths: readonly (number | null)[]
@@ -35,10 +30,12 @@ interface FlowMoment {
 interface PlacementInput {
   readonly boxes: readonly { readonly width: number; readonly height: number }[]
   /** Lines in ascending order of `from`; `labelWidth` is the width of the text to their right. */
-  readonly lines: readonly (BoxLine & { readonly labelWidth: number })[]
+  readonly lines: readonly {
+    readonly from: number
+    readonly to: number
+    readonly labelWidth: number
+  }[]
 }
-
-type Placement = ReturnType<typeof placeFlow>
 
 export const BEND = 13
 export const LABEL_GAP = 9
@@ -87,11 +84,10 @@ export function placeFlow(
       rows: rows.map((ranges) => ranges[i] ?? null),
     })),
   )
-  const ends = (top: readonly number[]) =>
-    top.map((y, box) => (Number.isNaN(y) ? 0 : y + (boxes[box]?.height ?? 0)))
+  const ends = (top: readonly number[]) => top.map((y, box) => y + (boxes[box]?.height ?? 0))
   return {
     width: Math.max(0, ...sizes.map(({ right }, i) => (middles[i] as number) + right)),
-    heights: tops.map((top) => Math.max(0, ...ends(top))),
+    heights: tops.map((top) => max([0, ...ends(top)]) ?? 0),
     middles: columnOf.map((column) => middles[column] as number),
     /** Upper ends of boxes, a list a moment; `NaN` for boxes that are not there. */
     tops,
@@ -115,18 +111,15 @@ function topsAt(
   return tops
 }
 
-interface ColumnSize {
-  readonly left: number
-  readonly right: number
-}
+type ColumnSize = Readonly<Record<'left' | 'right', number>>
 
 /** Gives chains of boxes one column; a line runs in that of the box it alone enters or leaves. */
 function columnsOf({ boxes, lines }: PlacementInput) {
   const [entering, leaving] = [group(lines, ({ to }) => to), group(lines, ({ from }) => from)]
   const isEntered = (box: number) => entering.get(box)?.length === 1
   const isLeft = (box: number) => leaving.get(box)?.length === 1
-  const isAlone = ({ from, to }: BoxLine) => isLeft(from) && isEntered(to)
-  const above = new Map(lines.filter(isAlone).map(({ from, to }) => [to, from]))
+  const alone = lines.filter(({ from, to }) => isLeft(from) && isEntered(to))
+  const above = new Map(alone.map(({ from, to }) => [to, from]))
   const sizes: ColumnSize[] = []
   const columnOf: number[] = []
   boxes.forEach(({ width }, box) => {
@@ -146,12 +139,7 @@ function columnsOf({ boxes, lines }: PlacementInput) {
     sizes[column] = { ...size, right: Math.max(size.right, right) }
     return column
   })
-  return {
-    columnOf,
-    lineColumns,
-    sizes,
-    chains,
-  }
+  return { columnOf, lineColumns, sizes, chains }
 }
 
 /** Returns the wished places of columns, with few crossings of lines; in large graphs all at the left. */
@@ -202,9 +190,7 @@ interface Column extends ColumnSize {
 
 /** Middles of columns, near to their wishes without overlap; neighbors keep order and a gap. */
 export function columnMiddles(columns: readonly Column[]): number[] {
-  const order = [...columns.entries()].sort(
-    ([a, one], [b, other]) => one.wish - other.wish || a - b,
-  )
+  const order = sort(columns.entries(), ([, { wish }]) => wish)
   const middles: number[] = []
   order.forEach(([number, column], i) => {
     const least = order
@@ -228,7 +214,7 @@ function areBeside(a: Column, b: Column): boolean {
 interface PlacedFlow {
   readonly steps: readonly SceneStep[]
   readonly links: readonly SceneLink[]
-  readonly placement: Placement
+  readonly placement: ReturnType<typeof placeFlow>
 }
 
 export function sideLength(link: SceneLink, side: FlowSide): number {
@@ -240,17 +226,16 @@ function diffLength(link: SceneLink): number {
   return Math.max(...SIDES.filter((side) => isOn(link, side)).map((side) => sideLength(link, side)))
 }
 
+/** What is seen of steps and links, each in their order; by default all of them in full. */
 interface FlowFrame {
   readonly tops: readonly number[]
-  readonly opacity?: (thing: SceneStep | SceneLink) => number
-  readonly workLength: (link: SceneLink) => number
-  readonly label: (link: SceneLink) => string
+  readonly lengths: readonly number[]
+  readonly labels: readonly string[]
+  readonly opacity?: { readonly steps: readonly number[]; readonly links: readonly number[] }
 }
 
 /** A difference that is animated by itself; `null` for all that is left. */
 type FlowStage = FlowDifference | null
-
-type Stretched = SceneStep | SceneLink
 
 type FlowAnimation = ReturnType<typeof flowAnimation>
 
@@ -265,7 +250,7 @@ const MAX_STAGES = 10
 function flowAnimation({ steps, links, differences }: FlowScene) {
   const byNode = new Map(differences.flatMap((each) => each.nodes.map((node) => [node, each])))
   const byEdge = new Map(differences.flatMap((each) => each.edges.map((edge) => [edge, each])))
-  const cause = (thing: Stretched): FlowStage | undefined => {
+  const cause = (thing: SceneStep | SceneLink): FlowStage | undefined => {
     const isThroughout = thing.inBefore && thing.inAfter
     if ('nodes' in thing) {
       return isThroughout ? undefined : (thing.nodes.map((node) => byNode.get(node))[0] ?? null)
@@ -280,13 +265,14 @@ function flowAnimation({ steps, links, differences }: FlowScene) {
   const isLeft = [...seen].some((each) => each !== undefined && !ownStage.includes(each as never))
   const stages: readonly FlowStage[] = isLeft ? [...ownStage, null] : ownStage
   // Whether a link has its latency of after once that many stages are over.
-  const isOver = (thing: Stretched, over: number) => {
+  const isOver = (thing: SceneStep | SceneLink, over: number) => {
     const stage = stages.indexOf(causes.get(thing) ?? null)
     return (stage < 0 ? stages.length - 1 : stage) < over
   }
   // The scene before, after each stage, and so after all.
   const moments = Array.from({ length: stages.length + 1 }, (_, over): FlowMoment => {
-    const isDone = (thing: Stretched) => (isOver(thing, over) ? thing.inAfter : thing.inBefore)
+    const isDone = (thing: SceneStep | SceneLink) =>
+      isOver(thing, over) ? thing.inAfter : thing.inBefore
     const there = new Set(steps.filter(isDone).map(({ id }) => id))
     const canBe = links.filter(({ from, to }) => there.has(from) && there.has(to))
     const drawn = new Set(canBe.filter(isDone))
@@ -335,7 +321,7 @@ function flowFrame(
     if (Number.isNaN(one)) return Number.isNaN(other) ? 0 : other
     return Number.isNaN(other) ? one : one + move * (other - one)
   }
-  const [now, then] = [moments[over], moments[next]]
+  const [now, then] = [moments[over], moments[next]] as [FlowMoment, FlowMoment]
   const fading = (isThere: boolean | undefined, willBe: boolean | undefined, stay = false) => {
     if (isThere && willBe) return 1
     // Lines between steps that stay are never missing: one goes while the other comes.
@@ -343,27 +329,23 @@ function flowFrame(
     return willBe ? (stay ? move : enter) : 0
   }
   const staying = new Set(
-    steps.filter((_, i) => now?.isThere[i] && then?.isThere[i]).map(({ id }) => id),
-  )
-  const opacityOf = new Map<Stretched, number>([
-    ...steps.map((step, i) => [step, fading(now?.isThere[i], then?.isThere[i])] as const),
-    ...links.map((link, i) => {
-      const stay = staying.has(link.from) && staying.has(link.to)
-      return [link, fading(now?.lengths[i] != null, then?.lengths[i] != null, stay)] as const
-    }),
-  ])
-  const lengthOf = new Map(
-    links.map((link, i) => [link, between(now?.lengths[i], then?.lengths[i])]),
+    steps.filter((_, i) => now.isThere[i] && then.isThere[i]).map(({ id }) => id),
   )
   return {
     tops: steps.map((_, i) => between(placement.tops[over]?.[i], placement.tops[next]?.[i])),
-    opacity: (thing) => opacityOf.get(thing) ?? 0,
-    workLength: (link) => lengthOf.get(link) ?? 0,
-    label: (link) => {
+    opacity: {
+      steps: steps.map((_, i) => fading(now.isThere[i], then.isThere[i])),
+      links: links.map(({ from, to }, i) => {
+        const stay = staying.has(from) && staying.has(to)
+        return fading(now.lengths[i] !== null, then.lengths[i] !== null, stay)
+      }),
+    },
+    lengths: links.map((_, i) => between(now.lengths[i], then.lengths[i])),
+    labels: links.map((link) => {
       const isChanging = isOver(link, next) && !isOver(link, over) && share > 0 && share < 1
       if (isChanging || !link.inBefore || !link.inAfter) return diffLabel(link)
       return sideLabel(link, isOver(link, share === 1 ? next : over) ? 'after' : 'before')
-    },
+    }),
     caption: captionAt(stages, at, position),
   }
 }
@@ -416,7 +398,7 @@ export function layOutFlow(scene: FlowScene, mode: FlowMode, pins: readonly numb
   if (mode === 'side-by-side')
     return { scene, animation: null, flows: besideEachOther(scene, pins) }
   const animation = mode === 'animation' ? flowAnimation(scene) : null
-  const moments = animation?.moments ?? [moment(scene, null, diffLength)]
+  const moments = animation?.moments ?? [moment(scene, diffLength)]
   return { scene, animation, flows: [placed(scene, diffLabel, moments)] }
 }
 
@@ -426,7 +408,7 @@ function besideEachOther({ steps, links, stepOf }: FlowScene, pins: readonly num
     const isThere = (thing: SceneStep | SceneLink) => isOn(thing, side)
     const shown = { steps: steps.filter(isThere), links: links.filter(isThere) }
     const label = (link: SceneLink) => sideLabel(link, side)
-    return { shown, label, moment: moment(shown, side, (link) => sideLength(link, side)) }
+    return { shown, label, moment: moment(shown, (link) => sideLength(link, side)) }
   })
   const pinned = [...new Set(pins.map((pin) => stepOf[pin]))].map((pin) =>
     sides.map(({ shown }) => shown.steps.findIndex(({ id }) => id === pin)),
@@ -457,27 +439,16 @@ function besideEachOther({ steps, links, stepOf }: FlowScene, pins: readonly num
 function distanceApart(before: PlacedFlow, after: PlacedFlow): number {
   const middles = new Map(after.steps.map(({ id }, i) => [id, after.placement.middles[i]]))
   return sum(before.steps, ({ id }, i) => {
-    const there = middles.get(id)
-    if (there === undefined) return 0
-    return (
-      (before.placement.width - (before.placement.middles[i] as number) + BETWEEN_FLOWS + there) **
-      2
-    )
+    const [here = 0, there] = [before.placement.middles[i], middles.get(id)]
+    return there === undefined ? 0 : (before.placement.width - here + BETWEEN_FLOWS + there) ** 2
   })
 }
 
 type Shown = Pick<PlacedFlow, 'steps' | 'links'>
 
-function moment(
-  { steps, links }: Shown,
-  side: FlowSide | null,
-  lengthOf: (link: SceneLink) => number,
-): FlowMoment {
-  const isThere = (thing: SceneStep | SceneLink) => side === null || isOn(thing, side)
-  return {
-    isThere: steps.map(isThere),
-    lengths: links.map((link) => (isThere(link) ? lengthOf(link) : null)),
-  }
+/** Returns a moment at which all is there. */
+function moment({ steps, links }: Shown, lengthOf: (link: SceneLink) => number): FlowMoment {
+  return { isThere: steps.map(() => true), lengths: links.map(lengthOf) }
 }
 
 function placed(
@@ -516,7 +487,12 @@ export function flowDrawing(
   if (after !== undefined) return sideBySide(scene, [union, after], data, leastApart)
   const { width, heights, tops } = union.placement
   if (animation === null) {
-    const frame = { tops: tops[0] ?? [], workLength: diffLength, label: diffLabel }
+    const { links } = union
+    const frame = {
+      tops: tops[0] ?? [],
+      lengths: links.map(diffLength),
+      labels: links.map(diffLabel),
+    }
     const parts = [drawnPart(union, { side: 'both', isDiff: true, x: 0, y: 0 }, frame)]
     return { width, height: heights[0] ?? 0, heads: [], correspondences: [], parts }
   }
@@ -537,19 +513,19 @@ function headWidth(text: string): number {
 function drawnPart(
   { steps, links, placement }: PlacedFlow,
   { side, isDiff, x, y }: PartPlace,
-  { tops, opacity = () => 1, workLength, label }: FlowFrame,
+  { tops, lengths, labels, opacity }: FlowFrame,
 ) {
   const drawn = steps.map((step, place) => ({
     step,
     x: x + (placement.middles[place] as number),
     y: y + (tops[place] as number),
-    opacity: opacity(step),
+    opacity: opacity?.steps[place] ?? 1,
   }))
   const byId = new Map(drawn.map((each) => [each.step.id, each]))
   const drawnLinks = links.map((link, line) => {
     const [from, to] = [byId.get(link.from) as DrawnStep, byId.get(link.to) as DrawnStep]
     const start = { x: from.x, y: from.y + from.step.height }
-    const workEnd = Math.min(to.y, start.y + workLength(link))
+    const workEnd = Math.min(to.y, start.y + (lengths[line] as number))
     return {
       link,
       start,
@@ -561,9 +537,9 @@ function drawnPart(
       waits: SIDES.every((each) =>
         side === each || (side === 'both' && isOn(link, each)) ? link.waits[each] : true,
       ),
-      label: label(link),
+      label: labels[line] as string,
       labelY: (start.y + Math.max(workEnd, start.y + 28)) / 2 + 5,
-      opacity: opacity(link),
+      opacity: opacity?.links[line] ?? 1,
     }
   })
   return {
@@ -594,13 +570,10 @@ function sideBySide(
     // Side by side as close as their heads allow.
     const x = i === 0 ? left + room - width : left
     left += room + BETWEEN_FLOWS
-    const workLength = (link: SceneLink) => sideLength(link, side)
-    const label = (link: SceneLink) => sideLabel(link, side)
-    return drawnPart(
-      flow,
-      { side, isDiff: false, x, y: HEAD },
-      { tops: tops[0] ?? [], workLength, label },
-    )
+    const lengths = flow.links.map((link) => sideLength(link, side))
+    const labels = flow.links.map((link) => sideLabel(link, side))
+    const frame = { tops: tops[0] ?? [], lengths, labels }
+    return drawnPart(flow, { side, isDiff: false, x, y: HEAD }, frame)
   }) as [FlowPart, FlowPart]
   return {
     width: left - BETWEEN_FLOWS,

@@ -141,27 +141,23 @@ export const FLOWS_WIDGET_OPTIONS = defineOptions({
     default: 1,
     sentence: 'At the level focus, the rank of the difference that is shown',
   }),
-  opened: custom<readonly number[]>({
-    default: [],
-    sentence: 'Ids of groups of that level that are drawn step by step all the same',
-    expected: 'a list of ids of groups',
-    accepts: (ids) => Array.isArray(ids),
-  }),
-  pins: custom<readonly number[]>({
-    default: [],
-    sentence: 'Side by side, ids of steps that stand at one height in both flows, beside the root',
-    expected: 'a list of ids of steps',
-    accepts: (ids) => Array.isArray(ids),
-  }),
+  opened: listOf<number>(
+    'ids of groups',
+    'Ids of groups of that level that are drawn step by step all the same',
+  ),
+  pins: listOf<number>(
+    'ids of steps',
+    'Side by side, ids of steps that stand at one height in both flows, beside the root',
+  ),
   at: share({ default: 0, sentence: 'How far the animation is, from before to after' }),
-  annotations: custom<readonly FlowAnnotation[]>({
-    default: [],
-    sentence: 'Marks and comments on steps and edges',
-    expected: 'a list of notes',
-    accepts: (notes) => Array.isArray(notes),
-  }),
+  annotations: listOf<FlowAnnotation>('notes', 'Marks and comments on steps and edges'),
   name: STAGE_NAME,
 })
+
+function listOf<T>(things: string, sentence: string) {
+  const expected = `a list of ${things}`
+  return custom<readonly T[]>({ default: [], sentence, expected, accepts: Array.isArray })
+}
 
 export type FlowsWidgetOptions = OptionsOf<typeof FLOWS_WIDGET_OPTIONS>
 
@@ -323,7 +319,6 @@ export function orderChangesOf(changes: readonly OrderChange[], nodes: readonly 
   return changes.filter(({ first, second }) => nodes.includes(first) || nodes.includes(second))
 }
 
-/** Most names listed for a group of new or gone steps. */
 const MAX_HELD = 3
 
 /** Returns the caption of a group; for added or removed steps their operations: `prefetch · lock acquire × 33`. */
@@ -636,20 +631,17 @@ export function useKeptNotes(
     try {
       if (wasRead.current) return localStorage.setItem(key, JSON.stringify(annotations))
       wasRead.current = true
-      const kept = notesOfFlow(data, JSON.parse(localStorage.getItem(key) ?? '[]'))
+      const stored: unknown = JSON.parse(localStorage.getItem(key) ?? '[]')
+      // Those on steps and edges that the flow has.
+      const kept = (Array.isArray(stored) ? stored : []).filter(
+        (note) => data.nodes[note?.node ?? 0] && data.edges[note?.edge ?? 0],
+      )
       const given = annotations.filter((note) => noteOn(kept, note) === undefined)
       if (kept.length > 0) onKept([...given, ...kept])
     } catch {
       // A page may have no storage, or a full one: its notes then last only while it is open.
     }
   }, [annotations])
-}
-
-/** Returns the notes on steps and edges that the flow has. */
-function notesOfFlow({ nodes, edges }: FlowData, kept: unknown): FlowAnnotation[] {
-  return (Array.isArray(kept) ? kept : []).filter(
-    (note) => nodes[note?.node ?? 0] !== undefined && edges[note?.edge ?? 0] !== undefined,
-  )
 }
 
 export type NoteTarget = Pick<FlowAnnotation, 'node' | 'edge'>
@@ -676,13 +668,9 @@ export function annotated(
   return annotations.flatMap((note) => (note === known ? kept : [note]))
 }
 
-export interface StepNotes {
-  readonly numbers: readonly number[]
-  readonly comments: readonly string[]
-  readonly isMarked: boolean
-}
+const NO_NOTES = { numbers: [] as number[], comments: [] as string[], isMarked: false }
 
-const NO_NOTES: StepNotes = { numbers: [], comments: [], isMarked: false }
+export type StepNotes = typeof NO_NOTES
 
 export type ShownNotes = ReturnType<typeof shownNotes>
 

@@ -4,7 +4,7 @@ import type { Quantity } from '../../../core/quantity.ts'
 import { counted, grouped, percent, shortText, tooltipText } from '../../../core/words.ts'
 import type { EdgeLatencies, UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
 import { Button, Checkbox, Choice, Select, StateCode } from '../../drawing/controls.tsx'
-import { type DataColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
+import { DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { Caption, Figure, STILL_WIDTH, StillGroup, useIsStill } from '../../drawing/figure.tsx'
 import { exploreCode, type ViewProps, type WidgetCall } from '../define-widget.ts'
 import {
@@ -144,15 +144,15 @@ function StepDetails({ flow, step }: FlowProps & { readonly step: SceneStep }) {
         </p>
       ))}
       <div class="fd-bar">
-        {group === null ? null : <Button onClick={() => flow.toggle(group.id)}>Open</Button>}
-        {openedGroup === null ? null : (
+        {group && <Button onClick={() => flow.toggle(group.id)}>Open</Button>}
+        {openedGroup !== null && (
           <Button onClick={() => flow.toggle(openedGroup)}>Fold back</Button>
         )}
-        {isBeside && step.inBefore && step.inAfter ? (
+        {isBeside && step.inBefore && step.inAfter && (
           <Button aria-pressed={isPinned} onClick={() => flow.pin(node)}>
             {isPinned ? 'Unpin' : 'Pin: align both flows here'}
           </Button>
-        ) : null}
+        )}
         <NoteEditor flow={flow} target={{ node }} />
       </div>
       <ul class="fd-flow-edges">
@@ -167,9 +167,9 @@ function StepDetails({ flow, step }: FlowProps & { readonly step: SceneStep }) {
           </li>
         ))}
       </ul>
-      {near.length > MAX_LISTED ? (
+      {near.length > MAX_LISTED && (
         <p class="fd-soft">… and {counted(near.length - MAX_LISTED, 'more edge')}.</p>
-      ) : null}
+      )}
     </>
   )
 }
@@ -195,7 +195,17 @@ function LinkDetails({ flow, link }: FlowProps & { readonly link: SceneLink }) {
         </strong>{' '}
         {edges.length > 1 ? `Stands for ${counted(edges.length, 'edge')}.` : ''}
       </p>
-      <DataTable columns={latencyColumns(lead, data.quantity)} rows={LATENCIES} />
+      <DataTable<Latency>
+        rows={LATENCIES}
+        columns={[
+          textColumn('', ([name]) => name),
+          ...SIDES.filter((side) => lead[side] !== null).map((side) =>
+            numberColumn(side, ([, textOf]: Latency) =>
+              textOf(lead[side] as EdgeLatencies, data.quantity),
+            ),
+          ),
+        ]}
+      />
       {edges.length > 1 ? (
         <ul class="fd-flow-edges">
           {edges.slice(0, MAX_LISTED).map((id) => (
@@ -225,19 +235,6 @@ const LATENCIES: readonly Latency[] = [
   ['on the critical path', ({ criticalShare }) => percent(criticalShare)],
   ['waits for another branch', ({ waitUs }, of) => latency(waitUs, of)],
 ]
-
-/** Returns a column for each period that has the edge. */
-function latencyColumns(edge: UnionEdge, of: Quantity): DataColumn<Latency>[] {
-  return [
-    textColumn('', ([name]) => name),
-    ...SIDES.flatMap((side) => {
-      const latencies = edge[side]
-      return latencies === null
-        ? []
-        : [numberColumn(side, ([, textOf]: Latency) => textOf(latencies, of))]
-    }),
-  ]
-}
 
 const STAGE_MS = 1800
 /** The end of the last difference, which is still told: 1 is the flow after. */
@@ -324,17 +321,16 @@ function FlowPlayer({ flow: { state, over, stages, change } }: FlowProps) {
   )
 }
 
-function FlowControls({
-  flow: { data, state, change, zoom, window, difference, stepOn },
-}: FlowProps) {
-  const { regions, differences, components, ranked } = data
-  const differenceCount = ranked.differences.length
+function FlowControls({ flow }: FlowProps) {
+  const { state, change, zoom, window, difference, stepOn } = flow
+  const { regions, differences, components, ranked } = flow.data
+  const count = ranked.differences.length
   const hasGroups: Readonly<Record<FlowLevel, boolean>> = {
     steps: true,
     regions: regions.length > 0,
     groups: differences.some(({ nodes }) => nodes.length > 1),
     components: components.length > 0,
-    focus: ranked.differences.length > 0,
+    focus: count > 0,
   }
   const levels = (Object.keys(LEVELS) as FlowLevel[]).filter(
     (level) => level === state.level || hasGroups[level],
@@ -355,13 +351,11 @@ function FlowControls({
         textOf={(level) => LEVELS[level]}
         onChoose={(level) => change({ level, opened: [] })}
       />
-      {state.opened.length > 0 ? (
-        <Button onClick={() => change({ opened: [] })}>Fold all</Button>
-      ) : null}
-      {state.pins.length > 0 && state.mode === 'side-by-side' ? (
+      {state.opened.length > 0 && <Button onClick={() => change({ opened: [] })}>Fold all</Button>}
+      {state.pins.length > 0 && state.mode === 'side-by-side' && (
         <Button onClick={() => change({ pins: [] })}>Unpin all</Button>
-      ) : null}
-      {differenceCount > 0 && state.mode !== 'animation' ? (
+      )}
+      {count > 0 && state.mode !== 'animation' && (
         <fieldset class="fd-flow-set" aria-label="Differences">
           <Button aria-label="Previous difference" onClick={() => stepOn(-1)}>
             ‹
@@ -370,19 +364,19 @@ function FlowControls({
             aria-live="polite"
             class="fd-flow-count"
             // Reserves the largest width, so that its neighbors and the drawing stay in place.
-            data-widest={nthDifference(differenceCount, differenceCount)}
+            data-widest={`Difference ${grouped(count)} of ${grouped(count)}`}
           >
             <span>
               {difference < 0
-                ? counted(differenceCount, 'difference')
-                : nthDifference(difference + 1, differenceCount)}
+                ? counted(count, 'difference')
+                : `Difference ${grouped(difference + 1)} of ${grouped(count)}`}
             </span>
           </span>
           <Button aria-label="Next difference" onClick={() => stepOn(1)}>
             ›
           </Button>
         </fieldset>
-      ) : null}
+      )}
       <fieldset class="fd-flow-set" aria-label="Zoom">
         <Button aria-label="Smaller" onClick={() => zoom.zoomBy(1 / 1.4)}>
           −
@@ -394,10 +388,6 @@ function FlowControls({
       </fieldset>
     </div>
   )
-}
-
-function nthDifference(number: number, count: number): string {
-  return `Difference ${grouped(number)} of ${grouped(count)}`
 }
 
 export const FLOW_STYLE = `
@@ -444,7 +434,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
       <h3>{data.title}</h3>
       <p class="fd-soft">{summaryOf(data, options)}</p>
       <FlowControls flow={flow} />
-      {mode === 'animation' ? (
+      {mode === 'animation' && (
         <>
           <FlowPlayer flow={flow} />
           <p class="fd-flow-caption" aria-live="polite">
@@ -455,7 +445,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
                 : `Difference ${staged.rank}: ${tooltipText(staged.what)}`}
           </p>
         </>
-      ) : null}
+      )}
       <div class="fd-beside">
         <div style={`flex:2 1 ${isBeside ? 1000 : 620}px`}>
           <div ref={flow.place} class="fd-flow-window">
@@ -508,12 +498,10 @@ function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
   return (
     <>
       <Caption text={summaryOf(data, options)} />
-      {[
-        ...shownDifferences(data).map((line, i) => `${i + 1}. ${line}`),
-        otherDifferences(data),
-      ].map((line, i) => (
-        <Caption key={i} text={line} />
+      {shownDifferences(data).map((line, i) => (
+        <Caption key={i} text={`${i + 1}. ${line}`} />
       ))}
+      <Caption text={otherDifferences(data)} />
       {scene === undefined ? (
         <Caption text={`${grouped(data.nodes.length)} steps are too many for a picture.`} />
       ) : (
@@ -533,13 +521,9 @@ const COARSER = [
   { level: 'components', opened: [] },
 ] as const
 
-interface StillProps {
-  readonly data: FlowData
-  readonly state: FlowState
-  readonly scene: FlowScene
-}
-
-function StillDrawings({ data, state: { mode, pins, at, annotations }, scene }: StillProps) {
+function StillDrawings(props: { data: FlowData; state: FlowState; scene: FlowScene }) {
+  const { data, scene } = props
+  const { mode, pins, at, annotations } = props.state
   const layout = layOutFlow(scene, mode, pins)
   const moments = mode === 'animation' ? [...new Set([0, at, 1])] : [at]
   const drawings = moments.map((moment) =>

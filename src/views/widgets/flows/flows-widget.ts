@@ -4,7 +4,7 @@ import type { Comparison } from '../../../comparison/comparison.ts'
 import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
 import { compareFlowGraphs } from '../../../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowComparison, UnionNode } from '../../../explain/flow-pair/flow-comparison.ts'
-import { chooseFlows, type FlowChoice } from '../../../explain/flow-pair/flow-form.ts'
+import { chooseFlows } from '../../../explain/flow-pair/flow-form.ts'
 import { coalesceFlow } from '../../../explain/flow-pair/flow-groups.ts'
 import { BEFORE } from '../../../flows/flow-set.ts'
 import { rootName } from '../../charts/node-names.ts'
@@ -55,7 +55,7 @@ export const flowsWidget = defineWidget({
 function flowPair(
   comparison: Comparison,
   { category, mutation, origin, before, after }: FlowsWidgetOptions,
-): { readonly before: FlowChoice; readonly after: FlowChoice } {
+): ReturnType<typeof chooseFlows> {
   if (before !== null || after !== null) {
     if (before === null || after === null) {
       throw new OptionError('before', before, 'both before and after, or neither')
@@ -78,10 +78,7 @@ function flowPair(
 }
 
 /** Pairs a new kind of request without precursor with the most similar earlier one. */
-function besideSimilar(
-  { categories }: Comparison,
-  pair: ReturnType<typeof chooseFlows>,
-): ReturnType<typeof chooseFlows> {
+function besideSimilar({ categories }: Comparison, pair: ReturnType<typeof chooseFlows>) {
   const { category } = pair.after
   if (pair.before.category !== category || categories.count(category, BEFORE) > 0) return pair
   const own = categories.structure(category)
@@ -134,7 +131,7 @@ function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData
 
 function flowTitle(
   { categories, precursors }: Comparison,
-  { before, after }: { readonly before: FlowChoice; readonly after: FlowChoice },
+  { before, after }: ReturnType<typeof chooseFlows>,
 ): string {
   const isPrecursor = precursors
     .of(after.category)

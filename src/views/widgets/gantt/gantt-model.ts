@@ -1,4 +1,4 @@
-import { group, sort } from 'd3-array'
+import { group, sort, sum } from 'd3-array'
 import { callTree, type FlowCall } from '../../../calls/call-tree.ts'
 import { CriticalPathFinder } from '../../../calls/critical-path.ts'
 import { Comparison } from '../../../comparison/comparison.ts'
@@ -16,7 +16,7 @@ import { buildFlows } from '../../../flows/build-flows.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../../flows/flow-set.ts'
 import { type NodeRecord, NodeRecords } from '../../../flows/node-records.ts'
 import { GRAVE_LEVELS, logsOfSpan } from '../../../traces/log-records.ts'
-import type { PeriodName } from '../../../traces/period.ts'
+import { type PeriodName, periodOfName } from '../../../traces/period.ts'
 import { SPAN_KINDS, SPAN_STATUSES } from '../../../traces/span-columns.ts'
 import type { TraceSet } from '../../../traces/trace-set.ts'
 import { type StretchUs, TIME_RANGE, toNanoseconds, uncovered } from '../../drawing/time-range.tsx'
@@ -114,7 +114,7 @@ export function fullId(
 }
 
 function requestsOf(flows: FlowSet, traceId: string, asked: GanttOptions['period']): number[] {
-  for (const period of asked === null ? [BEFORE, AFTER] : [asked === 'before' ? BEFORE : AFTER]) {
+  for (const period of asked === null ? [BEFORE, AFTER] : [periodOfName(asked)]) {
     const found = [...flows.ids.keys()].filter(
       (request) => flows.ids[request] === traceId && flows.period[request] === period,
     )
@@ -174,9 +174,7 @@ function requestCalls(
   const rowOf = new Map(order.map((call, row) => [call, row]))
   const within = new Uint32Array(calls.length)
   for (const call of order.toReversed()) {
-    for (const child of children.get(call) ?? []) {
-      within[call] = (within[call] as number) + 1 + (within[child] as number)
-    }
+    within[call] = sum(children.get(call) ?? [], (child) => 1 + (within[child] as number))
   }
   const recorded = factsOf(flows, request)
   return order.map((number) => {
@@ -221,7 +219,6 @@ function isOnTheWay(caller: FlowCall, kind: string | null, callees: readonly Flo
   return callees.length > 0 && callees.every(isCallee)
 }
 
-/** Most parameters of one call that are carried along. */
 const MAX_FACTS = 40
 const MAX_VALUE_LENGTH = 500
 
@@ -278,22 +275,19 @@ export function foldedTo(calls: readonly GanttCall[], rows: number): number[] {
   for (const call of callers) {
     const more = children.get(call)?.length ?? 0
     if (!unfolded.has(callAt(call).parent)) continue
-    if (left + more > rows) folded.push(call)
-    else {
-      unfolded.add(call)
-      left += more
-    }
+    const isFolded = left + more > rows
+    left += isFolded ? 0 : more
+    if (isFolded) folded.push(call)
+    else unfolded.add(call)
   }
   return sort(folded)
 }
 
 export function uncriticalCalls(calls: readonly GanttCall[]): number[] {
-  return [...calls.entries()]
-    .filter(([call, { inner }]) => {
-      const within = calls.slice(call + 1, call + 1 + inner)
-      return inner > 0 && within.every(({ critical }) => critical.length === 0)
-    })
-    .map(([call]) => call)
+  return calls.flatMap(({ inner }, call) => {
+    const within = calls.slice(call + 1, call + 1 + inner)
+    return inner > 0 && within.every(({ critical }) => critical.length === 0) ? [call] : []
+  })
 }
 
 export type GanttRow = ReturnType<typeof ganttRows>[number]

@@ -50,26 +50,6 @@ import {
 
 const ROW = 22
 
-type BarProps = { row: GanttRow; range: StretchUs; width: number; color: string }
-
-/** Draws a call in time, with what it logged. */
-function Bar({ row, color, ...time }: BarProps) {
-  const { call, isFolded, critical } = row
-  const { range, width } = time
-  const x = scaleLinear(range, [0, width]).clamp(true)
-  return (
-    <g>
-      <TimeGrid {...time} lines={[0, ROW]} />
-      <WorkBar {...{ range, x, color }} timed={{ ...call, critical, isFolded }} middle={9} />
-      {call.logs.map(({ afterUs, isGrave, said }, i) => {
-        const atUs = call.startUs + afterUs
-        if (atUs < range[0] || atUs > range[1]) return null
-        return <LogMark key={i} x={x(atUs)} isGrave={isGrave} title={said} />
-      })}
-    </g>
-  )
-}
-
 function LogMark({ x, isGrave, title = '' }: { x: number; isGrave: boolean; title?: string }) {
   const { change, text, back } = useInk()
   return (
@@ -102,7 +82,6 @@ export const GANTT_STYLE = `${ZOOM_STYLE}
 const PAGE = 500
 /** A still is no place to look for the two hundredth call. */
 const MAX_STILL_ROWS = 100
-/** Room for durations and a scroll bar. */
 const ASIDE = 80
 /** Indentation of a level, if that leaves most of the column to names. */
 const MAX_INDENT = 11
@@ -145,6 +124,9 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
       place.current?.querySelector(`[data-call="${call}"]`)?.scrollIntoView({ block: 'nearest' })
     })
   }
+  const callers = calls.flatMap(({ parent, inner }, call) =>
+    parent >= 0 && inner > 0 ? [call] : [],
+  )
   const goToNext = () => goTo(matches.find((call) => call > selected) ?? matches[0])
   const numbers = rows.map(({ number }) => number)
   const { goTo: focus, stopAt } = useStops(numbers, selected, setSelected)
@@ -165,14 +147,44 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   const deepest = max(all, ({ call }) => call.depth) || 1
   const indent = Math.min(MAX_INDENT, (MAX_INDENTED * naming) / deepest)
   const time = { range, width: plot }
-  const bar = (row: GanttRow) => <Bar {...{ row, color, ...time }} />
+  const x = scaleLinear(range, [0, plot]).clamp(true)
+  const bar = ({ call, isFolded, critical }: GanttRow) => (
+    <g>
+      <TimeGrid {...time} lines={[0, ROW]} />
+      <WorkBar {...{ range, x, color }} timed={{ ...call, critical, isFolded }} middle={9} />
+      {call.logs.map(({ afterUs, isGrave, said }, i) => {
+        const atUs = call.startUs + afterUs
+        if (atUs < range[0] || atUs > range[1]) return null
+        return <LogMark key={i} x={x(atUs)} isGrave={isGrave} title={said} />
+      })}
+    </g>
+  )
   const legend = workLegend(color, ink)
+  const where = data.period === null ? '' : ` (${data.period})`
+  const heading = `Trace ${shortText(data.traceId, 40)}${where}: ${formatDuration(data.responseTimeUs)}, ${counted(calls.length, 'call')}`
   const isFound = (number: number) => search.trim() === '' || matches.includes(number)
   const columns: readonly DataColumn<GanttRow>[] = [
     {
       title: calls.length === 1 ? 'call' : 'calls',
-      cell: (row) => (
-        <CallName row={row} indent={indent * row.call.depth} width={naming} onFold={fold} />
+      cell: ({ number, call, name, isFolded }) => (
+        <div
+          class="fd-gantt-name"
+          title={nameOf(call)}
+          style={`width:${naming}px;padding-left:${indent * call.depth}px`}
+        >
+          <FoldMark
+            isOpen={call.inner > 0 ? !isFolded : null}
+            label={`${isFolded ? 'unfold' : 'fold'} ${counted(call.inner, 'call')}`}
+            onFold={() => fold(number, !isFolded)}
+          />
+          {call.isError && (
+            <span role="img" aria-label="error" style="color:var(--fd-change-text)">
+              ✕
+            </span>
+          )}
+          <span class="fd-gantt-text">{name}</span>
+          {isFolded && <span class="fd-soft">+{call.inner}</span>}
+        </div>
       ),
       still: ({ number, call, name, isFolded }) => ({
         text:
@@ -205,7 +217,7 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   ]
   return (
     <section ref={place} aria-label="Trace in time">
-      <Caption text={heading(data)} isHeading />
+      <Caption text={heading} isHeading />
       <div class="fd-bar">
         <Search
           value={search}
@@ -225,7 +237,7 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
           <Button disabled={collapsed.length === 0} onClick={() => collapse([])}>
             unfold all
           </Button>
-          <Button onClick={() => collapse(callers(calls))}>fold all</Button>
+          <Button onClick={() => collapse(callers)}>fold all</Button>
           <Button
             title="Fold all calls within which nothing is on the critical path"
             onClick={() => collapse(uncriticalCalls(calls))}
@@ -287,44 +299,6 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   )
 }
 
-function heading({ traceId, period, calls, responseTimeUs }: GanttData): string {
-  const where = period === null ? '' : ` (${period})`
-  return `Trace ${shortText(traceId, 40)}${where}: ${formatDuration(responseTimeUs)}, ${counted(calls.length, 'call')}`
-}
-
-function callers(calls: readonly GanttCall[]): number[] {
-  return calls.flatMap(({ parent, inner }, call) => (parent >= 0 && inner > 0 ? [call] : []))
-}
-
-type CallNameProps = {
-  row: GanttRow
-  indent: number
-  width: number
-  onFold: (call: number, isFolded: boolean) => void
-}
-
-function CallName({ row, indent, width, onFold }: CallNameProps) {
-  const { number, call, name, isFolded } = row
-  const { inner, isError } = call
-  const style = `width:${width}px;padding-left:${indent}px`
-  return (
-    <div class="fd-gantt-name" title={nameOf(call)} style={style}>
-      <FoldMark
-        isOpen={inner > 0 ? !isFolded : null}
-        label={`${isFolded ? 'unfold' : 'fold'} ${counted(inner, 'call')}`}
-        onFold={() => onFold(number, !isFolded)}
-      />
-      {isError ? (
-        <span role="img" aria-label="error" style="color:var(--fd-change-text)">
-          ✕
-        </span>
-      ) : null}
-      <span class="fd-gantt-text">{name}</span>
-      {isFolded ? <span class="fd-soft">+{inner}</span> : null}
-    </div>
-  )
-}
-
 function Details({ data, call }: { data: GanttData; call: GanttCall }) {
   const { startUs, endUs, work, isOnTheWay, critical, facts, host, service, inner } = call
   const criticalUs = lengthUs(critical)
@@ -341,6 +315,10 @@ function Details({ data, call }: { data: GanttData; call: GanttCall }) {
     service,
     host,
   }
+  const tables = {
+    times: Object.entries(times).filter(([, value]) => value !== ''),
+    ...(facts.length > 0 && { recorded: facts }),
+  }
   return (
     <div class="fd-gantt-details" aria-live="polite">
       <h3>
@@ -348,27 +326,22 @@ function Details({ data, call }: { data: GanttData; call: GanttCall }) {
         {nameOf(call)}
       </h3>
       <div class="fd-scroll">
-        <Facts label="times" rows={Object.entries(times).filter(([, value]) => value !== '')} />
-        {facts.length === 0 ? null : <Facts label="recorded" rows={facts} />}
+        {Object.entries(tables).map(([label, rows]) => (
+          <table key={label} aria-label={label}>
+            <tbody>
+              {rows.map(([name, value], i) => (
+                <tr key={i}>
+                  <th scope="row" class="fd-soft">
+                    {tooltipText(name)}
+                  </th>
+                  <td>{tooltipText(String(value))}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        ))}
       </div>
     </div>
-  )
-}
-
-function Facts({ label, rows }: { label: string; rows: GanttCall['facts'] }) {
-  return (
-    <table aria-label={label}>
-      <tbody>
-        {rows.map(([name, value], i) => (
-          <tr key={i}>
-            <th scope="row" class="fd-soft">
-              {tooltipText(name)}
-            </th>
-            <td>{tooltipText(String(value))}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   )
 }
 

@@ -1,4 +1,4 @@
-import { sort } from 'd3-array'
+import { range, sort } from 'd3-array'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { codeText, textLiteral } from '../../../core/code-literals.ts'
 import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
@@ -48,7 +48,6 @@ import {
 } from '../../../logs/features/log-set.ts'
 import type { Unit } from '../../../logs/features/units.ts'
 import { periodColor } from '../../charts/builders.ts'
-import type { VegaLiteSpec } from '../../charts/chart.ts'
 import { thinned } from '../../charts/ecdf-curves.ts'
 import { logVariableChart } from '../../charts/logs.ts'
 import { namesInPage } from '../../charts/text-width.ts'
@@ -66,11 +65,8 @@ import { Caption, Figure, PageOnly, useIsStill } from '../../drawing/figure.tsx'
 import { defineWidget, STAGE_NAME, type ViewProps } from '../define-widget.ts'
 import { VegaChart } from '../vega-chart.tsx'
 
-type CarriedFeatures = ReturnType<typeof carriedFeatures>[VariableKind]
-
 export type LogsData = ReturnType<typeof logsData>
 
-/** Edges of all graphs together that a page carries. */
 const MAX_EDGES = 16_000
 /** Number of the most divergent variables of a kind that are carried even if nothing depends on them. */
 const MAX_DIVERGENT = 30
@@ -147,17 +143,16 @@ function variablesToShow(
   graphs: readonly AttentionGraph[],
   opened: VariableDivergence | undefined,
 ): readonly VariableDivergence[] {
-  const wanted = new Set<VariableDivergence | undefined>([opened])
-  for (const kind of VARIABLE_KINDS) {
-    const ofKind = divergence.variables.filter((each) => each.kind === kind)
-    for (const each of ofKind.slice(0, MAX_DIVERGENT)) {
-      if (each.score > 0 || each.presence.onlyIn !== null) wanted.add(each)
-    }
-  }
-  for (const { kind, nodes } of graphs) {
-    for (const { name } of nodes) wanted.add(divergence.variable(kind, name))
-  }
-  return divergence.variables.filter((each) => wanted.has(each))
+  const { variables } = divergence
+  const ofKinds = VARIABLE_KINDS.flatMap((kind) =>
+    variables.filter((each) => each.kind === kind).slice(0, MAX_DIVERGENT),
+  )
+  const divergent = ofKinds.filter(({ score, presence }) => score > 0 || presence.onlyIn !== null)
+  const inGraphs = graphs.flatMap(({ kind, nodes }) =>
+    nodes.map(({ name }) => divergence.variable(kind, name)),
+  )
+  const wanted = new Set([opened, ...divergent, ...inGraphs])
+  return variables.filter((each) => wanted.has(each))
 }
 
 function instancesToShow({ logs, networks }: LogComparison): number[] {
@@ -240,15 +235,13 @@ export function restoreLogs({ carried }: LogsData) {
 }
 
 function restoredFeatures<F extends Feature>(
-  { types, names, columns }: CarriedFeatures,
+  { types, names, columns }: ReturnType<typeof carriedFeatures>[VariableKind],
   instances: number,
 ): VariableFeatures<F> {
   const rows = names.map((_, variable) =>
-    Array.from({ length: instances }, (_, instance) => {
-      const features = columns.map(
-        (column) => column[variable * instances + instance] ?? Number.NaN,
-      )
-      return { instance, features }
+    range(instances).map((instance) => {
+      const place = variable * instances + instance
+      return { instance, features: columns.map((column) => column[place] ?? Number.NaN) }
     }),
   )
   return new VariableFeatures({ names, instances, columns: types as F[], rows })
@@ -286,15 +279,20 @@ function LogsGraph({ graph, open, onToggle }: Shown) {
   const isStill = useIsStill()
   const place = useRef<HTMLDivElement>(null)
   const layout = useMemo(() => dependencyLayout(graph, MAX_DRAWN), [graph])
-  const names = layout.variables.map(({ node }) => node.name)
-  const handsOf = useMarkKeys(names, {
+  const words = new Map(
+    layout.variables.map(({ node }) => [
+      node.name,
+      `${nameText(node.name)}${node.name === graph.metric ? ', performance' : ''}: ${differenceText(node)}`,
+    ]),
+  )
+  const handsOf = useMarkKeys([...words.keys()], {
     isChosen: (name) => name === open,
     onToggle,
     onLetGo: () => open !== null && onToggle(open),
   })
   const hands = (name: string) => ({
     class: 'fd-logs-variable',
-    ...handsOf(name, wordsOf(graph, name)),
+    ...handsOf(name, words.get(name) ?? ''),
   })
   useLayoutEffect(() => {
     // Readers look first at performance, at the right end.
@@ -337,22 +335,12 @@ function readingText(graph: AttentionGraph, drawn: number): string {
   ]).join(' ')
 }
 
-function wordsOf({ nodes, metric }: AttentionGraph, name: string): string {
-  const node = nodes.find((each) => each.name === name)
-  const words = node === undefined ? '' : differenceText(node)
-  return `${nameText(name)}${name === metric ? ', performance' : ''}: ${words}`
-}
-
 const MAX_FEATURES = 10
-
-interface ListProps extends Shown {
-  readonly divergence: Divergence
-}
 
 const MAX_ROWS = 100
 const MAX_OTHERS = 8
 
-function LogsVariables({ graph, divergence, open, onToggle }: ListProps) {
+function LogsVariables({ graph, divergence, open, onToggle }: Shown & { divergence: Divergence }) {
   const { parentEdge } = attentionTree(graph)
   const names = new Set(graph.nodes.map(({ name }) => name))
   const others = divergence.variables.filter(
@@ -394,12 +382,19 @@ function LogsVariables({ graph, divergence, open, onToggle }: ListProps) {
           </span>{' '}
           {others.slice(0, MAX_OTHERS).map((each) => (
             <span key={each.name}>
-              {nameButton(each.name)} <span class="fd-soft">{whyOf(each)}</span>{' '}
+              {nameButton(each.name)}{' '}
+              <span class="fd-soft">
+                (
+                {each.score > 0
+                  ? `Σ|t| = ${tText(each.score)}`
+                  : `only in ${each.presence.onlyIn} instances`}
+                )
+              </span>{' '}
             </span>
           ))}
-          {others.length > MAX_OTHERS ? (
+          {others.length > MAX_OTHERS && (
             <span class="fd-soft">and {others.length - MAX_OTHERS} more</span>
-          ) : null}
+          )}
         </p>
       )}
     </PageOnly>
@@ -413,15 +408,8 @@ function leadsText(name: string, { metric }: AttentionGraph, edge: AttentionEdge
   return `${nameText(other)}, ${percent(edge.weight)}${orderText(name, edge)}`
 }
 
-function whyOf({ score, presence }: VariableDivergence): string {
-  if (score > 0) return `(Σ|t| = ${tText(score)})`
-  return `(only in ${presence.onlyIn} instances)`
-}
-
-interface DetailsProps {
+interface DetailsProps extends Pick<VariableDivergence, 'kind' | 'name'> {
   readonly logs: RestoredLogs
-  readonly kind: VariableKind
-  readonly name: string
   readonly onClose: () => void
 }
 
@@ -475,11 +463,11 @@ function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
       <div class="fd-beside">
         <div>
           <DataTable columns={testColumns(counts)} rows={rows} rowKey={({ name: key }) => key} />
-          {empty.length === 0 ? null : (
+          {empty.length > 0 && (
             <p class="fd-soft">No instance has: {empty.map((row) => row.name).join('; ')}.</p>
           )}
         </div>
-        {spec === null ? null : <VegaChart spec={spec} />}
+        {spec && <VegaChart spec={spec} />}
       </div>
     </section>
   )
@@ -487,25 +475,22 @@ function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
 
 function testColumns(counts: RestoredLogs['counts']): readonly DataColumn<TestRow>[] {
   return [
-    {
-      title: 'feature',
-      isHead: true,
-      cell: ({ name, test }) => (
+    textColumn(
+      'feature',
+      ({ name, test }) => (
         <>
           {name}
           <div class="fd-soft">{missingText(test, counts)}</div>
         </>
       ),
-    },
+      { isHead: true },
+    ),
     numberColumn('before, mean', ({ test, textOf }) => meanText(test.beforeMean, textOf)),
     numberColumn('after, mean', ({ test, textOf }) => meanText(test.afterMean, textOf)),
     numberColumn('t', ({ test }) => (test.tested ? tText(test.t) : 'not tested')),
-    {
-      title: 'p',
+    numberColumn('p', ({ test }) => (test.tested ? pValue(test.p).replace(/^p (= )?/, '') : ''), {
       hint: 'not corrected; whether it is significant is',
-      isNumber: true,
-      cell: ({ test }) => (test.tested ? pValue(test.p).replace(/^p (= )?/, '') : ''),
-    },
+    }),
     numberColumn('significant', ({ test }) => (test.significant ? <b>yes</b> : 'no')),
   ]
 }
@@ -518,26 +503,27 @@ function specOf(logs: RestoredLogs, variable: VariableDivergence | undefined) {
       class: LOG_CLASSES[classOf[i] ?? 0],
       instance: instances[i],
     })).filter(({ value }) => Number.isFinite(value))
-    return metricSpec(shortText(metric.name, 60), values)
+    return {
+      data: { values },
+      width: 520,
+      height: 52,
+      mark: { type: 'tick', thickness: 2 },
+      encoding: {
+        x: {
+          field: 'value',
+          type: 'quantitative',
+          title: shortText(metric.name, 60),
+          scale: { zero: false },
+        },
+        y: { field: 'class', type: 'nominal', title: null, sort: [...LOG_CLASSES] },
+        color: periodColor('class', null),
+        tooltip: { field: 'instance', type: 'nominal' },
+      },
+    }
   }
   const { kind, name } = variable
   if (!hasValues(kind, name)) return null
   return logVariableChart(divergence, { name, kind, limit: MAX_FEATURES }).spec
-}
-
-function metricSpec(title: string, values: readonly object[]): VegaLiteSpec {
-  return {
-    data: { values },
-    width: 520,
-    height: 52,
-    mark: { type: 'tick', thickness: 2 },
-    encoding: {
-      x: { field: 'value', type: 'quantitative', title, scale: { zero: false } },
-      y: { field: 'class', type: 'nominal', title: null, sort: [...LOG_CLASSES] },
-      color: periodColor('class', null),
-      tooltip: { field: 'instance', type: 'nominal' },
-    },
-  }
 }
 
 /** Tells shares near 0 or 1 apart. */
@@ -621,14 +607,27 @@ function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
       ? undefined
       : `{ name: ${textLiteral(open)}, kind: '${openKind}', limit: 10 }`
   // A still has no buttons: the best graph of the other kind stands below.
-  const others = isStill
-    ? VARIABLE_KINDS.filter((each) => each !== kind).flatMap(
-        (each) => graphs.find((graph) => graph.kind === each) ?? [],
-      )
-    : []
+  const others = VARIABLE_KINDS.flatMap((each) =>
+    isStill && each !== kind ? (graphs.find((graph) => graph.kind === each) ?? []) : [],
+  )
   return (
     <section aria-label="Logs">
-      <LogsControls state={state} onChange={change} />
+      <div class="fd-bar">
+        <Choice
+          name="graphs of"
+          help="Events have times and numbers, states have values"
+          value={kind}
+          values={KINDS}
+          onChoose={(next) => change({ kind: next, feature: null })}
+        />
+        <Choice
+          name="learned from"
+          help="Dependencies within one period"
+          value={state.class}
+          values={CLASSES}
+          onChoose={(each) => change({ class: each })}
+        />
+      </div>
       {shown === undefined ? (
         <p class="fd-soft">The logs have no {kind}s.</p>
       ) : (
@@ -638,18 +637,12 @@ function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
           </p>
           <div class="fd-logs-sides">
             <GraphList
-              graphs={ofKind}
-              shown={shown}
+              {...{ graphs: ofKind, shown }}
               onChoose={(next) => change({ feature: next })}
             />
             <div class="fd-logs-graph">
               <LogsGraph graph={shown} open={open} onToggle={onToggle} />
-              <LogsVariables
-                graph={shown}
-                divergence={logs.divergence}
-                open={open}
-                onToggle={onToggle}
-              />
+              <LogsVariables graph={shown} divergence={logs.divergence} {...{ open, onToggle }} />
             </div>
           </div>
         </>
@@ -657,7 +650,7 @@ function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
       {others.map((graph) => (
         <LogsGraph key={graph.kind} graph={graph} open={null} onToggle={onToggle} />
       ))}
-      {open === null ? null : (
+      {open !== null && (
         <PageOnly>
           <VariableDetails logs={logs} kind={kind} name={open} onClose={() => setOpen(null)} />
         </PageOnly>
@@ -677,32 +670,6 @@ function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
 
 const KINDS = { event: 'events', state: 'states' } as const
 const CLASSES = { after: 'after', before: 'before' } as const
-
-interface LogsControlsProps {
-  readonly state: LogsState
-  readonly onChange: (changes: Partial<LogsState>) => void
-}
-
-function LogsControls({ state, onChange }: LogsControlsProps) {
-  return (
-    <div class="fd-bar">
-      <Choice
-        name="graphs of"
-        help="Events have times and numbers, states have values"
-        value={state.kind}
-        values={KINDS}
-        onChoose={(kind) => onChange({ kind, feature: null })}
-      />
-      <Choice
-        name="learned from"
-        help="Dependencies within one period"
-        value={state.class}
-        values={CLASSES}
-        onChoose={(each) => onChange({ class: each })}
-      />
-    </div>
-  )
-}
 
 const BAR = 70
 

@@ -16,10 +16,7 @@ const EDGE_SHADOW = `background:
 
 const STYLES = DEFINITIONS.map(({ name, style = '' }) => `.flowdelta.fd-${name} {${style}}`)
 
-/**
- * For forced colors: choices are known by a system color and an outline; drawings keep their own
- * colors of periods and changes, which nothing else tells.
- */
+/** For forced colors: choices get a system color and an outline; drawings keep their colors. */
 const FORCED_COLORS = `
 @media (forced-colors: active) {
   .flowdelta {

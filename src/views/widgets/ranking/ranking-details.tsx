@@ -1,3 +1,4 @@
+import { extent } from 'd3-array'
 import type { Comparison } from '../../../comparison/comparison.ts'
 import {
   amountsName,
@@ -49,20 +50,14 @@ export function TimesCurves({ entry, width, height, isLarge = false }: TimesProp
       ? logDurationScale({ low, high, ticks, of })
       : timeScale([low, high], { ticks, of })
   const y = shareScale()
+  const share = of === TIME ? 'finished by then' : 'up to it'
+  const title = `${amountsName(of)}: share of requests ${share}`
   return (
     <g font-size="11">
       {isLarge ? (
         <>
           <LeftAxis scale={y} box={box} />
-          <BottomAxis
-            scale={x}
-            box={box}
-            title={
-              of === TIME
-                ? 'response time: share of requests finished by then'
-                : `${amountsName(of)}: share of requests up to it`
-            }
-          />
+          <BottomAxis scale={x} box={box} title={title} />
         </>
       ) : null}
       {(['before', 'after'] as const).map((period) => {
@@ -82,25 +77,17 @@ export function TimesCurves({ entry, width, height, isLarge = false }: TimesProp
 
 export function TimesPlot(props: TimesProps) {
   const { width, height, entry } = props
-  return (
-    <svg
-      width={width}
-      height={height}
-      viewBox={`0 0 ${width} ${height}`}
-      role="img"
-      aria-label={timesText(entry)}
-    >
-      <title>{timesText(entry)}</title>
-      <TimesCurves {...props} />
-    </svg>
-  )
-}
-
-function timesText({ before, after, quantity = TIME }: TimesProps['entry']): string {
+  const { before, after, quantity = TIME } = entry
   const half = (sketch: TimesSketch) =>
     `(${grouped(sketch.count)} requests): ` +
     (sketch.count === 0 ? 'no times' : `median ${formatAmount(medianUs(sketch), quantity)}`)
-  return `Before ${half(before)}. After ${half(after)}.`
+  const text = `Before ${half(before)}. After ${half(after)}.`
+  return (
+    <svg {...{ width, height }} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={text}>
+      <title>{text}</title>
+      <TimesCurves {...props} />
+    </svg>
+  )
 }
 
 export function medianUs({ quantilesUs }: TimesSketch): number {
@@ -109,10 +96,9 @@ export function medianUs({ quantilesUs }: TimesSketch): number {
 
 /** Returns the range of times without the slowest requests, which would squeeze the others. */
 function timeRange(sketches: readonly TimesSketch[]): readonly [low: number, high: number] {
-  const known = sketches.filter(({ count }) => count > 0)
-  if (known.length === 0) return [0, 1]
-  const low = Math.min(...known.map(({ quantilesUs }) => quantilesUs[0] ?? 0))
-  const high = Math.max(...known.map(({ quantilesUs }) => quantilesUs.at(-2) ?? 0))
+  const known = sketches.flatMap(({ quantilesUs }) => quantilesUs.slice(0, -1))
+  const [low, high] = extent(known)
+  if (low === undefined) return [0, 1]
   return high > low ? [low, high] : [low * 0.9, low * 1.1 + 1]
 }
 
@@ -243,7 +229,6 @@ function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'compari
   )
 }
 
-/** Lists the edges of a mutation's flow: changed ones first, then by how far they moved. */
 function Edges({ edges, changedEdges, isNew }: MutationDetails) {
   if (edges.totalRows === 0) return <p class="fd-soft">Its flow is a single step.</p>
   const title = isNew

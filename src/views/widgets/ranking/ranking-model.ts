@@ -1,7 +1,6 @@
-import { bisectRight } from 'd3-array'
+import { bisectRight, range } from 'd3-array'
 import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mutations.ts'
 import type { Comparison } from '../../../comparison/comparison.ts'
-import type { ComparisonOptions } from '../../../comparison/comparison-options.ts'
 import { takeSnapshot } from '../../../comparison/snapshot.ts'
 import { codeText } from '../../../core/code-literals.ts'
 import { OptionError } from '../../../core/errors.ts'
@@ -73,9 +72,7 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
     isClear: ribbonIsClear(comparison),
     findings: shownFindings(comparison, findingChart),
     none: comparison.findings.nothingText(),
-    /**
-     * Arrival times of requests, and the data to compare a stretch of time; `null` if the comparison is not of times.
-     */
+    /** Arrivals, and the data to compare a stretch of time; `null` if the comparison is not of times. */
     timeline: isTimed
       ? { ...timelineData(comparison), carried: carriedRequests(comparison) }
       : null,
@@ -107,20 +104,15 @@ function explanationOf(comparison: Comparison, mutation: RankedMutation): Explan
 
 function edgesOf({ responseTime }: Comparison, category: number, name: string) {
   const edges = responseTime.edges(category)
+  const { quantity } = responseTime.categories.flows
+  const columns = EDGE_COLUMNS.map((column) => columnIn(column, quantity))
   return {
-    edges: tableData(
-      responseTime
-        .edgeTable(category)
-        .select(
-          ...EDGE_COLUMNS.map((column) => columnIn(column, responseTime.categories.flows.quantity)),
-        ),
-      {
-        name: `${name}.responseTime.edgeTable(${category})`,
-        title: `Edges of category ${category}`,
-        pageSize: 8,
-        limit: MAX_EDGES,
-      },
-    ),
+    edges: tableData(responseTime.edgeTable(category).select(...columns), {
+      name: `${name}.responseTime.edgeTable(${category})`,
+      title: `Edges of category ${category}`,
+      pageSize: 8,
+      limit: MAX_EDGES,
+    }),
     changedEdges: edges.filter(({ changed }) => changed).length,
     isNew: edges.every(({ beforeMeanUs }) => Number.isNaN(beforeMeanUs)),
   }
@@ -154,7 +146,7 @@ export function rankingEntries(comparison: Comparison, limit: number) {
 
 function sketch({ categories }: Comparison, category: number, period: Period) {
   const { values, weights } = categories.ascendingTimes(category, period)
-  const steps = values.length === 0 ? [] : Array.from({ length: SKETCH_STEPS + 1 }, (_, i) => i)
+  const steps = values.length === 0 ? [] : range(SKETCH_STEPS + 1)
   return {
     category,
     count: values.length,
@@ -162,12 +154,9 @@ function sketch({ categories }: Comparison, category: number, period: Period) {
   }
 }
 
-export type ThresholdState = Pick<
-  ComparisonOptions,
-  'smPThreshold' | 'alpha' | 'correction' | 'oneToN'
->
+export type ThresholdState = ReturnType<typeof thresholdState>
 
-export function thresholdState({ options }: Comparison): ThresholdState {
+export function thresholdState({ options }: Comparison) {
   const { smPThreshold, alpha, correction, oneToN } = options
   return { smPThreshold, alpha, correction, oneToN }
 }

@@ -18,8 +18,8 @@ import {
   Select,
   StateCode,
 } from '../../drawing/controls.tsx'
-import { type DataColumn, DataTable, rankColumn } from '../../drawing/data-table.tsx'
-import { Caption, PageOnly, useInk } from '../../drawing/figure.tsx'
+import { type DataColumn, DataTable, numberColumn, rankColumn } from '../../drawing/data-table.tsx'
+import { Caption, type Ink, PageOnly, useInk } from '../../drawing/figure.tsx'
 import { defineWidget, exploreCode, type ViewProps } from '../define-widget.ts'
 import { EXPLANATION_STYLE } from '../explanation/explanation-widget.tsx'
 import { ChangePane, FINDINGS_STYLE, RIBBON_STYLE, traceLinks } from '../findings/findings-list.tsx'
@@ -102,11 +102,7 @@ function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
         />
       </div>
       <div class="fd-bar">
-        <ThresholdField
-          value={value}
-          isDisabled={isAuto}
-          onChange={(next) => onChange({ smPThreshold: next })}
-        />
+        <ThresholdField value={value} isDisabled={isAuto} onChange={onChange} />
         <Checkbox
           label="auto: significant changes"
           help="Tests each category’s share of its type instead of using one number for all"
@@ -166,10 +162,9 @@ function curveChart({ thresholds, mutations, precursors, suggested }: ThresholdC
   ).spec
 }
 
-interface FieldProps {
+type FieldProps = Pick<PaneProps, 'onChange'> & {
   readonly value: number
   readonly isDisabled: boolean
-  readonly onChange: (value: number) => void
 }
 
 /** Takes the threshold as a number; wrong input is marked, and left it shows the number in use. */
@@ -191,7 +186,7 @@ function ThresholdField({ value, isDisabled, onChange }: FieldProps) {
           onInput={({ currentTarget }) => {
             const typed = currentTarget.valueAsNumber
             setRefused(typed >= 0 ? null : currentTarget.value)
-            if (typed >= 0) onChange(typed)
+            if (typed >= 0) onChange({ smPThreshold: typed })
           }}
           onBlur={({ currentTarget }) => {
             setRefused(null)
@@ -228,8 +223,10 @@ const MAX_NAME_LENGTH = 48
 
 function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidgetOptions>) {
   const comparison = useMemo(() => restoreComparison(data.snapshot), [data])
+  const linkOf = useMemo(() => traceLinks(options.traceUrl), [options.traceUrl])
   const initial = useMemo(() => thresholdState(comparison), [comparison])
   const curve = useMemo(() => thresholdCurve(comparison), [comparison])
+  const ink = useInk()
   const [threshold, setThreshold] = useState<ThresholdState>(initial)
   const [isThresholdOpen, setThresholdOpen] = useState(options.threshold)
   const current = useMemo(() => comparison.with(threshold), [comparison, threshold])
@@ -242,28 +239,30 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
   const rows = useMemo(() => tableOf(current, name, options.limit), [current, name])
   const table = useTable(rows)
   const open = entries.find((entry) => keyOf(entry) === opened)
+  const state = { ...options, opened: open?.rank ?? null, threshold: isThresholdOpen }
   const code =
     open === undefined || !table.isUntouched
       ? table.code
-      : exploreCode(
-          RANKING_WIDGET_OPTIONS,
-          { ...options, opened: open.rank, threshold: isThresholdOpen },
-          { name, kind: null },
-        )
+      : exploreCode(RANKING_WIDGET_OPTIONS, state, { name, kind: null })
   const toggle = (entry: RankingEntry) => setOpened(entry === open ? null : keyOf(entry))
   const { totalRows } = rows
   const first = rows.rows < totalRows ? `the first ${grouped(rows.rows)} of ` : ''
-  const all = first + counted(totalRows, 'mutation')
+  const { timeline, ...whole } = data
+  const all = { ...whole, comparison, name: call.name, linkOf, carried: null }
   return (
     <section aria-label="Ranking browser">
-      <Overview data={data} options={options} comparison={comparison} name={call.name} />
+      {timeline === null ? <ChangePane {...all} /> : <Stretches {...{ timeline, all }} />}
       <div class="fd-heading">
         <Caption text="Kinds of request" isHeading />
       </div>
       <div class="fd-bar">
         <SearchField table={table} label="Only mutations with" />
         {table.kept.length < totalRows ? (
-          <KeptCount kept={table.kept.length} rows={rows.rows} all={all} />
+          <KeptCount
+            kept={table.kept.length}
+            rows={rows.rows}
+            all={first + counted(totalRows, 'mutation')}
+          />
         ) : null}
         <span class="fd-soft">
           <span class="fd-key fd-key-before" /> before <span class="fd-key fd-key-after" /> after
@@ -273,14 +272,12 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
         </Button>
         <StartOver table={table} />
       </div>
-      {isThresholdOpen ? (
+      {isThresholdOpen && (
         <ThresholdPane
-          curve={curve}
-          initial={initial}
-          state={threshold}
+          {...{ curve, initial, state: threshold }}
           onChange={(changes) => setThreshold({ ...threshold, ...changes })}
         />
-      ) : null}
+      )}
       <div aria-live="polite">
         <Caption text={summaryOf(current)} />
       </div>
@@ -296,7 +293,7 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
           under={
             <FilterRow table={table} shown={withDrawn([...table.columns.keys()], NO_FILTERS)} />
           }
-          columns={columnsOf({ table, entries, comparison: current, open, onToggle: toggle })}
+          columns={columnsOf({ table, entries, comparison: current, open, onToggle: toggle, ink })}
           rowProps={(entry) => ({
             class: 'fd-openable',
             'aria-selected': entry === open,
@@ -312,33 +309,16 @@ function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidg
                 comparison={current}
                 details={data.details.find((details) => keyOf(details) === opened)}
                 name={name}
-                linkOf={traceLinks(options.traceUrl)}
+                linkOf={linkOf}
               />
             ) : null
           }
         />
       )}
-      {entries.length > 0 && table.sorted.length === 0 ? (
-        <p class="fd-soft">No mutation fits.</p>
-      ) : null}
+      {entries.length > 0 && table.sorted.length === 0 && <p class="fd-soft">No mutation fits.</p>}
       <StateCode code={code} />
     </section>
   )
-}
-
-interface OverviewProps {
-  readonly data: RankingData
-  readonly options: RankingWidgetOptions
-  readonly comparison: Comparison
-  readonly name: string
-}
-
-/** Shows where the time of a mean request went, when, and why. */
-function Overview({ data, options, comparison, name }: OverviewProps) {
-  const linkOf = useMemo(() => traceLinks(options.traceUrl), [options.traceUrl])
-  const { timeline, ...whole } = data
-  const all = { ...whole, comparison, name, linkOf, carried: null }
-  return timeline === null ? <ChangePane {...all} /> : <Stretches {...{ timeline, all }} />
 }
 
 interface StretchesProps {
@@ -396,10 +376,8 @@ function keyOf({ kind, category }: Pick<RankingEntry, 'kind' | 'category'>): str
 
 function summaryOf({ structural, responseTime }: Comparison): string {
   const [came, changed] = [structural.mutations.length, responseTime.mutations.length]
-  return (
-    `${counted(came + changed, 'mutation')}: ${grouped(came)} structural, ` +
-    `${grouped(changed)} response-time · ${counted(structural.precursors.length, 'precursor')}`
-  )
+  const precursors = counted(structural.precursors.length, 'precursor')
+  return `${counted(came + changed, 'mutation')}: ${grouped(came)} structural, ${grouped(changed)} response-time · ${precursors}`
 }
 
 interface Listed {
@@ -408,20 +386,17 @@ interface Listed {
   readonly comparison: Comparison
   readonly open: RankingEntry | undefined
   readonly onToggle: (entry: RankingEntry) => void
+  readonly ink: Ink
 }
 
 const NO_FILTERS = [null, null, null]
 
 function withDrawn<T>(columns: readonly T[], drawn: readonly T[]): T[] {
-  return [
-    ...columns.slice(0, COLUMNS_BEFORE_DRAWINGS),
-    ...drawn,
-    ...columns.slice(COLUMNS_BEFORE_DRAWINGS),
-  ]
+  return columns.toSpliced(COLUMNS_BEFORE_DRAWINGS, 0, ...drawn)
 }
 
 /** Returns the columns of {@link COLUMNS}, which readers sort and filter, and the drawings among them. */
-function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
+function columnsOf({ table, entries, comparison, open, onToggle, ink }: Listed) {
   const { quantity } = comparison.categories.flows
   const isTime = quantity === TIME
   const contribution = ({ contributionUs }: RankingEntry) => Math.abs(contributionUs)
@@ -451,7 +426,11 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
     { isNumber: true, still: null, cell: ({ category }) => category },
   ]
   const bar = (entry: RankingEntry) => (
-    <ContributionBar share={contribution(entry) / (largestUs || 1)} entry={entry} />
+    <rect
+      width={Math.max(1, BAR * (contribution(entry) / (largestUs || 1)))}
+      height="10"
+      style={`fill:${entry.contributionUs < 0 ? ink.less : ink.change}`}
+    />
   )
   const drawn: readonly DataColumn<RankingEntry>[] = [
     {
@@ -463,12 +442,11 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
         </svg>
       ),
     },
-    {
-      title: 'medians',
-      isNumber: true,
-      still: null,
-      cell: ({ before, after }) => fromToText(medianUs(before), medianUs(after), quantity),
-    },
+    numberColumn(
+      'medians',
+      ({ before, after }) => fromToText(medianUs(before), medianUs(after), quantity),
+      { still: null },
+    ),
     {
       title: isTime ? 'response times' : quantity.name,
       hint: isTime ? 'share of requests finished by each time' : 'share of requests up to each',
@@ -487,12 +465,6 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
   return withDrawn<DataColumn<RankingEntry>>(columns, drawn)
 }
 
-function ContributionBar({ share, entry }: { share: number; entry: RankingEntry }) {
-  const ink = useInk()
-  const color = entry.contributionUs < 0 ? ink.less : ink.change
-  return <rect width={Math.max(1, BAR * share)} height="10" style={`fill:${color}`} />
-}
-
 /**
  * The ranked mutations to sort and filter; each opens into flows, parameters, edges, precursors and
  * typical requests. A slider shows what `comparison.with(…)` gives, computed in the page.
@@ -506,14 +478,6 @@ export const rankingWidget = defineWidget({
   options: RANKING_WIDGET_OPTIONS,
   data: rankingData,
   view: RankingView,
-  style: [
-    TABLE_STYLE,
-    FLOW_STYLE,
-    EXPLANATION_STYLE,
-    TIMELINE_STYLE,
-    RIBBON_STYLE,
-    FINDINGS_STYLE,
-    RANKING_STYLE,
-  ].join(''),
+  style: `${TABLE_STYLE}${FLOW_STYLE}${EXPLANATION_STYLE}${TIMELINE_STYLE}${RIBBON_STYLE}${FINDINGS_STYLE}${RANKING_STYLE}`,
   hasCharts: true,
 })

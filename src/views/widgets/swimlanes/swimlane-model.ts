@@ -1,7 +1,6 @@
-import { group, max, rollups, sort } from 'd3-array'
+import { group, max, range, rollups, sort } from 'd3-array'
 import { callTree, pointName, pointRole } from '../../../calls/call-tree.ts'
 import { CriticalPathFinder } from '../../../calls/critical-path.ts'
-import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Finding } from '../../../compare/findings/finding.ts'
 import type { Comparison } from '../../../comparison/comparison.ts'
 import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
@@ -125,10 +124,7 @@ export function swimlaneData(comparison: Comparison, options: SwimlaneOptions) {
   }
 }
 
-/**
- * Returns the traces to show, or the category whose median requests are shown: the requested one, else the first that
- * changed.
- */
+/** Returns the traces to show, or the category whose median requests are shown: by default what changed first. */
 export function shownRequests(
   { findings: { findings }, ranking }: Comparison,
   { category, traces }: SwimlaneOptions,
@@ -161,13 +157,8 @@ function titleOf(
 /** A request that took no time is drawn on an axis of this length. */
 const MIN_LENGTH_US = 1
 
-interface Chosen {
-  readonly request: number
-  readonly choice: string
-}
-
 /** Returns the request with the median response time, before and after; fewer where there is none. */
-function ofCategory({ categories, ranking }: Comparison, category: number): Chosen[] {
+function ofCategory({ categories, ranking }: Comparison, category: number) {
   if (!Number.isInteger(category) || category < 0 || category >= categories.size) {
     const last = categories.size - 1
     throw new OptionError('category', category, `a category from 0 to ${last}`)
@@ -177,34 +168,27 @@ function ofCategory({ categories, ranking }: Comparison, category: number): Chos
     (each) => each.category === category && each.precursors.length > 0,
   )
   const origin = isNew ? (mutation?.precursors[0]?.category ?? category) : category
-  return [BEFORE, AFTER].flatMap((period) =>
-    medianRequest(categories, period === BEFORE ? origin : category, period as Period),
-  )
+  return ([BEFORE, AFTER] as const).flatMap((period) => {
+    const own = period === BEFORE ? origin : category
+    const { responseTimeUs } = categories.flows
+    const byTime = sort(categories.members(own, period), (request) => responseTimeUs[request])
+    const request = byTime[(byTime.length - 1) >> 1]
+    const choice = `the median of ${counted(byTime.length, 'request')} of category ${own}`
+    return request === undefined ? [] : [{ request, choice }]
+  })
 }
 
-function medianRequest(categories: Categories, category: number, period: Period): Chosen[] {
-  const members = Array.from(categories.members(category, period))
-  const { responseTimeUs } = categories.flows
-  const byTime = sort(members, (request) => responseTimeUs[request] as number)
-  const request = byTime[(byTime.length - 1) >> 1]
-  if (request === undefined) return []
-  const choice = `the median of ${counted(members.length, 'request')} of category ${category}`
-  return [{ request, choice }]
-}
-
-function ofTraces(flows: FlowSet, traces: string | SwimlaneTraces): Chosen[] {
-  const rows = (id: string, periods: readonly Period[]) => {
-    const found = flows.ids.findIndex(
+function ofTraces(flows: FlowSet, traces: string | SwimlaneTraces) {
+  const rows = (id: string | undefined, periods: readonly Period[]) => {
+    if (id === undefined) return []
+    const request = flows.ids.findIndex(
       (each, row) => each === id && periods.includes(flows.period[row] as Period),
     )
-    if (found < 0) throw new OptionError('traces', id, 'the id of a trace of that period')
-    return [{ request: found, choice: 'chosen' }]
+    if (request < 0) throw new OptionError('traces', id, 'the id of a trace of that period')
+    return [{ request, choice: 'chosen' }]
   }
   if (typeof traces === 'string') return rows(traces, [BEFORE, AFTER])
-  return [
-    ...(traces.before === undefined ? [] : rows(traces.before, [BEFORE])),
-    ...(traces.after === undefined ? [] : rows(traces.after, [AFTER])),
-  ]
+  return [...rows(traces.before, [BEFORE]), ...rows(traces.after, [AFTER])]
 }
 
 /** Puts visits at the same time in one lane into tracks of their own. */
@@ -226,11 +210,9 @@ export function tracksOf(visits: readonly Visit[]): number[] {
 
 export function lanesIn(sides: readonly { readonly visits: readonly PlacedVisit[] }[]) {
   const visits = sides.flatMap((side) => sort(side.visits, ({ startUs }) => startUs))
-  const tracks = (own: PlacedVisit[]) => 1 + (max(own, ({ track }) => track) ?? 0)
-  return rollups(visits, tracks, ({ lane }) => lane).map(([name, count]) => ({
-    name,
-    tracks: count,
-  }))
+  const tracksIn = (own: PlacedVisit[]) => 1 + (max(own, ({ track }) => track) ?? 0)
+  const lanes = rollups(visits, tracksIn, ({ lane }) => lane)
+  return lanes.map(([name, tracks]) => ({ name, tracks }))
 }
 
 export function requestTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes']) {
@@ -238,10 +220,7 @@ export function requestTraffic(flows: FlowSet, request: number, by: SwimlaneOpti
   return traces?.kind === 'graphs' ? pointTraffic(flows, request) : spanTraffic(flows, request, by)
 }
 
-/**
- * Visits and messages between trace points: points of one host that follow one another are one
- * visit; a step to another host is a message.
- */
+/** Between trace points: those of one host in a row are one visit; a step to another host is a message. */
 function pointTraffic(flows: FlowSet, request: number) {
   const { shapes, labels, shapeOf } = flows
   const shape = shapeOf[request] as number
@@ -256,16 +235,15 @@ function pointTraffic(flows: FlowSet, request: number) {
     const stretch: StretchUs = [timeUs[from] as number, timeUs[to] as number]
     return { from, to, stretch, isCritical: onPath[edge] === 1 }
   })
-  const [inside, between] = [true, false].map((isInside) =>
-    edges.filter(({ from, to }) => (lanes[from] === lanes[to]) === isInside),
-  ) as [typeof edges, typeof edges]
+  const inside = edges.filter(({ from, to }) => lanes[from] === lanes[to])
+  const between = edges.filter(({ from, to }) => lanes[from] !== lanes[to])
   // A call asked and answered on one host is one visit, wherever it went in between.
   const answered = callTree(flows, shape).calls.filter(
     ({ start, end }) => end >= 0 && lanes[start] === lanes[end],
   )
   const setOf = connectedSets(nodes.length, [
-    ...inside.map(({ from, to }) => [from, to] as const),
-    ...answered.map(({ start, end }) => [start, end] as const),
+    ...inside,
+    ...answered.map(({ start, end }) => ({ from: start, to: end })),
   ])
   const workOf = group(inside, ({ from }) => setOf(from))
   const members = group(nodes.keys(), setOf)
@@ -283,40 +261,35 @@ function pointTraffic(flows: FlowSet, request: number) {
       critical: joined(work.filter((edge) => edge.isCritical).map(({ stretch }) => stretch)),
     }
   })
-  const messages = between.map(
-    ({ from, to, stretch: [sentUs, arrivedUs], isCritical }): Message => {
-      const name = pointName(nodes[to] as NodeLabel)
-      return {
-        name,
-        sentUs,
-        arrivedUs,
-        isCritical,
-        kind: /REPLY|RESPONSE|RETURN/i.test(name) ? 'reply' : 'call',
-        from: visitOf.get(setOf(from)) as number,
-        to: visitOf.get(setOf(to)) as number,
-      }
-    },
-  )
+  const messages = between.map(({ from, to, stretch, isCritical }): Message => {
+    const name = pointName(nodes[to] as NodeLabel)
+    return {
+      name,
+      sentUs: stretch[0],
+      arrivedUs: stretch[1],
+      isCritical,
+      kind: /REPLY|RESPONSE|RETURN/i.test(name) ? 'reply' : 'call',
+      from: visitOf.get(setOf(from)) as number,
+      to: visitOf.get(setOf(to)) as number,
+    }
+  })
   return { visits, messages }
 }
 
 /** Returns for each node one of those that pairs connect it with, the same for all of them. */
-function connectedSets(nodes: number, pairs: readonly (readonly [number, number])[]) {
-  const next = Array.from({ length: nodes }, (_, node) => node)
+function connectedSets(nodes: number, pairs: readonly { from: number; to: number }[]) {
+  const next = range(nodes)
   const find = (node: number): number => {
     let root = node
     while (next[root] !== root) root = next[root] as number
     next[node] = root
     return root
   }
-  for (const [a, b] of pairs) next[find(b)] = find(a)
+  for (const { from, to } of pairs) next[find(to)] = find(from)
   return find
 }
 
-/**
- * Visits and messages between spans: calls of itself are one visit; a call that only calls another
- * component is its message's way there and back.
- */
+/** Between spans: calls of itself are one visit; a call that only calls elsewhere is a way there and back. */
 function spanTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes']) {
   const calls = ganttCalls(flows, [request]).map((call) => ({
     ...call,

@@ -1,4 +1,4 @@
-import { group, max, rollup, sort, sum } from 'd3-array'
+import { group, max, sort, sum } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
@@ -40,15 +40,12 @@ const MAX_AT_ONCE = 5
 function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): SwimlaneData['lanes'] {
   // Work that nobody waits for only ranks lanes that nobody waits for at all.
   const weight = ({ critical, work }: Visit) => lengthUs(critical) + 1e-6 * lengthUs(work)
-  const weights = sides.map(({ visits }) =>
-    rollup(
-      visits,
-      (own) => sum(own, weight),
-      ({ lane }) => lane,
-    ),
-  )
+  const weightIn =
+    (name: string) =>
+    ({ visits }: Pick<SwimlaneSide, 'visits'>) =>
+      sum(visits, (visit) => (visit.lane === name ? weight(visit) : 0))
   const [first, ...others] = lanes
-  const byWeight = sort(others, ({ name }) => -(max(weights, (of) => of.get(name) ?? 0) ?? 0))
+  const byWeight = sort(others, ({ name }) => -(max(sides, weightIn(name)) ?? 0))
   const kept = new Set<unknown>()
   let left = MAX_TRACKS
   for (const lane of first === undefined ? [] : [first, ...byWeight]) {
@@ -62,8 +59,6 @@ function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): Swi
 }
 
 type SwimlaneLayout = ReturnType<typeof swimlaneLayout>
-
-type Panel = SwimlaneLayout['panels'][number]
 
 const TRACK = 24
 const PANEL_HEAD = 40
@@ -129,30 +124,20 @@ export function swimlaneLayout(
   }
 }
 
-type LaneItem = {
-  readonly key: string
-  readonly startUs: number
-  readonly endUs: number
-} & (
-  | { readonly visit: PlacedVisit }
-  | { readonly message: Message; readonly from: PlacedVisit; readonly to: PlacedVisit }
-)
+type LaneItem = ReturnType<typeof laneItems>[number]
 
 type MessageItem = Extract<LaneItem, { readonly message: Message }>
 
 /** Returns the items of a request in the order of time; messages before what begins with them. */
-export function laneItems({
-  visits,
-  messages,
-}: Pick<SwimlaneSide, 'visits' | 'messages'>): LaneItem[] {
+export function laneItems({ visits, messages }: Pick<SwimlaneSide, 'visits' | 'messages'>) {
   const at = (visit: number) => visits[visit] as PlacedVisit
   const items = [
-    ...messages.map((message, i): LaneItem => {
+    ...messages.map((message, i) => {
       const { sentUs, arrivedUs, from, to } = message
       const ends = { startUs: sentUs, endUs: arrivedUs, from: at(from), to: at(to) }
       return { key: `message-${i}`, ...ends, message }
     }),
-    ...visits.map((visit, i): LaneItem => {
+    ...visits.map((visit, i) => {
       const { startUs, endUs } = visit
       return { key: `visit-${i}`, startUs, endUs, visit }
     }),
@@ -194,7 +179,7 @@ export function drawnItems(
 
 interface PanelProps {
   readonly layout: SwimlaneLayout
-  readonly panel: Panel
+  readonly panel: SwimlaneLayout['panels'][number]
   readonly side: SwimlaneSide
   readonly onWords: (words: string) => void
   readonly onRange: (range: StretchUs | null) => void
@@ -223,27 +208,21 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
     const { key, startUs, endUs } = item
     const aroundUs = Math.max(0.05 * (endUs - startUs), 0.5)
     const around = () => roundedRange([Math.max(0, startUs - aroundUs), endUs + aroundUs])
-    const acts = { z: () => onRange(around()), Escape: () => onRange(null) }
+    const zooms = { z: () => onRange(around()), Escape: () => onRange(null) }
+    const acts = { ArrowDown: undefined, ArrowUp: undefined, ...zooms }
     return {
       class: 'fd-lane-item',
       'data-item': `${panel.side} ${key}`,
       'pointer-events': 'auto',
-      ...markAt(key, {
-        words: itemWords(item),
-        acts: { ArrowDown: undefined, ArrowUp: undefined, ...acts },
-      }),
+      ...markAt(key, { words: itemWords(item), acts }),
     } as JSX.SVGAttributes<SVGGElement>
   }
   const title = `${period}: ${formatDuration(responseTimeUs)}`
   const trace = `trace ${shortText(traceId, 36)}`
   const details = choice === 'chosen' ? [trace] : [`${choice}; ${trace}`, choice]
   const detail = details.find((each) => textWidth(each, 11) <= width) ?? details.at(-1) ?? ''
-  const of = `${grouped(leftOut)} of ${counted(messages, 'message')}`
-  const leftOutWords = [
-    `${of} left out: they would overlap those drawn`,
-    `${of} left out`,
-    `${grouped(leftOut)} left out`,
-  ]
+  const of = `${grouped(leftOut)} of ${counted(messages, 'message')} left out`
+  const leftOutWords = [`${of}: they would overlap those drawn`, of, `${grouped(leftOut)} left out`]
   const room = width - 30 - 1.1 * textWidth(title, 12)
   return (
     <g role="tree" aria-label={`Request ${period}`} transform={`translate(${left} ${top})`}>
@@ -288,7 +267,10 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
             <g key={item.key} {...(!isStill && attributesOf(item))}>
               <title>{itemWords(item)}</title>
               {'visit' in item ? (
-                <VisitMark visit={item.visit} {...{ range, x, color, placeOf }} />
+                <VisitMark
+                  {...{ range, x, color, timed: item.visit, name: item.visit.name }}
+                  {...placeOf(item.visit)}
+                />
               ) : (
                 <MessageMark item={item} isThin={isDense} {...{ x, placeOf }} />
               )}
@@ -302,19 +284,17 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
 
 const NAME_SIZE = 10
 
-type VisitProps = Omit<Parameters<typeof WorkBar>[0], 'timed' | 'middle'> &
-  Pick<SwimlaneLayout, 'placeOf'> & { visit: PlacedVisit }
+type VisitProps = Omit<Parameters<typeof WorkBar>[0], 'middle'> &
+  ReturnType<SwimlaneLayout['placeOf']> & { readonly name: string }
 
-function VisitMark({ visit, placeOf, ...bar }: VisitProps) {
-  const { startUs, endUs, name } = visit
-  const { y, isShared } = placeOf(visit)
-  const [from, to] = [bar.x(startUs), bar.x(endUs)]
+function VisitMark({ name, y, isShared, ...bar }: VisitProps) {
+  const [from, to] = [bar.x(bar.timed.startUs), bar.x(bar.timed.endUs)]
   const left = Math.max(0, from)
   const text = isShared ? '' : fittedText(name, to - left - 4, NAME_SIZE)
   return (
     <>
       <rect x={from} y={y - 12} width={Math.max(1, to - from)} height="20" fill="transparent" />
-      <WorkBar {...bar} timed={visit} middle={y} />
+      <WorkBar {...bar} middle={y} />
       {text === '' ? null : (
         <Text color="soft" x={left + 2} y={y - 7} size={NAME_SIZE}>
           {text}
@@ -324,13 +304,9 @@ function VisitMark({ visit, placeOf, ...bar }: VisitProps) {
   )
 }
 
-type MessageProps = Pick<SwimlaneLayout, 'placeOf'> & {
-  item: MessageItem
-  x: (timeUs: number) => number
-  isThin: boolean
-}
+type MessageProps = Pick<SwimlaneLayout, 'placeOf'> &
+  Pick<VisitProps, 'x'> & { item: MessageItem; isThin: boolean }
 
-/** Draws a message on its way: a call is a line, a reply is dashed; dark on the critical path. */
 function MessageMark({ item, x, placeOf, isThin }: MessageProps) {
   const ink = useInk()
   const { kind, isCritical } = item.message
@@ -430,13 +406,16 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
     () => swimlaneLayout(data, { arrangement, range, folded: isStill || folded }, width),
     [data, arrangement, range, folded, width],
   )
+  const lines = sum(data.lanes, ({ tracks }) => tracks)
+  const { length } = data.lanes
+  const allLanes = length > MAX_TRACKS ? counted(length, 'lane') : counted(lines, 'line')
   const line = { x2: 24, y1: 9, y2: 9, stroke: ink.soft }
   const { works, waits, critical } = workLegend(ink.soft, ink)
   return (
     <section aria-label="Swimlanes">
       <Caption text={tooltipText(data.title)} isHeading />
       <div class="fd-bar">
-        {data.sides.length < 2 ? null : (
+        {data.sides.length > 1 && (
           <Choice
             name="after"
             help="One below the other, over one axis; or next to each other, on the same scale"
@@ -448,11 +427,11 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
         <Button disabled={range === null} onClick={() => zoom(null)}>
           whole time
         </Button>
-        {layout.isLong ? (
+        {layout.isLong && (
           <Button onClick={() => change({ folded: !folded })}>
-            {folded ? `show all ${countOfLanes(data)}` : 'fold lanes'}
+            {folded ? `show all ${allLanes}` : 'fold lanes'}
           </Button>
-        ) : null}
+        )}
         <span class="fd-soft">
           Drag across the lanes, or press z on a line, to go into the time of both.
         </span>
@@ -481,25 +460,15 @@ function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
         {layout.height > WINDOW ? <StickyAxis layout={layout} /> : null}
       </div>
       <p class="fd-lane-words" aria-live="polite">
-        {words === '' ? (
+        {words || (
           <span class="fd-soft">
             Point at a line, or use Tab and the arrow keys, for details. Dotted line: the reply to
             the request.
           </span>
-        ) : (
-          words
         )}
       </p>
       <StateCode code={code} />
     </section>
-  )
-}
-
-function countOfLanes({ lanes }: SwimlaneData): string {
-  if (lanes.length > MAX_TRACKS) return counted(lanes.length, 'lane')
-  return counted(
-    sum(lanes, ({ tracks }) => tracks),
-    'line',
   )
 }
 

@@ -102,10 +102,6 @@ export interface RowFilter {
   readonly code: string
 }
 
-export interface FilterProblem {
-  readonly problem: string
-}
-
 const AMOUNT = String.raw`([-−]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(µs|μs|us|ms|s|min|h)?`
 /** `> 100`, `2..5 ms`, `12`. */
 const NUMBERS = new RegExp(
@@ -132,7 +128,7 @@ const SIGNS: Readonly<Record<string, Sign>> = {
 export function columnFilter(
   column: TableColumn,
   written: string,
-): RowFilter | FilterProblem | null {
+): RowFilter | { readonly problem: string } | null {
   const text = written.trim()
   if (text === '' || !isFilterable(column)) return null
   if (!column.isNumber) return wordFilter(column, text)

@@ -1,5 +1,5 @@
 import type { Table } from 'arquero'
-import { ascending, extent, max, median, min, rollup, sort } from 'd3-array'
+import { ascending, extent, max, median, min, range, rollup, sort } from 'd3-array'
 import { scaleLinear, scaleLog } from 'd3-scale'
 import { useMemo, useState } from 'preact/hooks'
 import { fieldLiteral, textLiteral } from '../../../core/code-literals.ts'
@@ -99,9 +99,7 @@ export function stateFilters(
 }
 
 export function keptRows(rows: number, filters: readonly RowFilter[]): Uint32Array {
-  return Uint32Array.from({ length: rows }, (_, row) => row).filter((row) =>
-    filters.every((filter) => filter.test(row)),
-  )
+  return Uint32Array.from(range(rows)).filter((row) => filters.every((filter) => filter.test(row)))
 }
 
 export function sortedRows(
@@ -162,10 +160,10 @@ function sortCode(column: TableColumn | undefined, descending: boolean): string[
   if (descending) return [`aq.desc(${name})`]
   const field = fieldLiteral(column.name)
   // Arquero puts missing values first; only NaN differs from itself.
-  const missing = [
-    ...(column.hasNull ? [`${field} == null`] : []),
-    ...(column.hasNaN ? [`${field} !== ${field}`] : []),
-  ]
+  const missing = spoken([
+    column.hasNull && `${field} == null`,
+    column.hasNaN && `${field} !== ${field}`,
+  ])
   return [...(missing.length > 0 ? [`d => ${missing.join(' || ')}`] : []), name]
 }
 
@@ -234,13 +232,14 @@ export function HeadCell({ table, at }: ColumnPlace) {
   )
 }
 
-interface FilterRowProps {
-  readonly table: UsedTable
-  /** Columns as they stand; `null` for one that no filter fits. */
-  readonly shown: readonly (number | null)[]
-}
-
-export function FilterRow({ table, shown }: FilterRowProps) {
+/** Shows a filter for each column as they stand; `null` for one that no filter fits. */
+export function FilterRow({
+  table,
+  shown,
+}: {
+  table: UsedTable
+  shown: readonly (number | null)[]
+}) {
   return (
     <tr class="fd-filters">
       {shown.map((at, place) => (
@@ -270,6 +269,9 @@ function Filter({ table, at }: ColumnPlace) {
   }
   const parsed = columnFilter(column, written)
   const problem = parsed !== null && 'problem' in parsed ? parsed.problem : ''
+  const help = column.isNumber
+    ? '> 100, <= 5, 2..5, = 3, != 0; a number alone matches the text shown'
+    : 'part of the text; =text for the whole, !=text for anything else'
   return (
     <>
       <input
@@ -277,7 +279,7 @@ function Filter({ table, at }: ColumnPlace) {
         type="search"
         class="fd-filter"
         placeholder={placeholder(column)}
-        title={problem === '' ? filterHelp(column) : problem}
+        title={problem || help}
         aria-invalid={problem !== ''}
       />
       {problem === '' ? null : (
@@ -294,12 +296,6 @@ function placeholder(column: TableColumn): string {
   const size = Math.abs(column.largest)
   const round = size > 0 ? 10 ** Math.floor(Math.log10(size)) : 0
   return `> ${isDuration(column.name) ? formatDuration(round) : round}`
-}
-
-function filterHelp({ kind }: TableColumn): string {
-  return kind === 'text'
-    ? 'part of the text; =text for the whole, !=text for anything else'
-    : '> 100, <= 5, 2..5, = 3, != 0; a number alone matches the text shown'
 }
 
 export function SearchField({ table, label }: { table: UsedTable; label: string }) {
@@ -347,14 +343,14 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
   const shown = columns.flatMap((column, at) =>
     state.hidden.includes(at) ? [] : [{ at, column, summary: summaries[at] }],
   )
-  const turn = (to: number) => setPage(Math.max(0, Math.min(lastPage, to)))
-  const onKeyDown = (event: KeyboardEvent) =>
-    actOnKey(event, {
-      PageDown: () => turn(page + 1),
-      PageUp: () => turn(page - 1),
-      Home: () => turn(0),
-      End: () => turn(lastPage),
-    })
+  const turn = (to: number) => () => setPage(Math.max(0, Math.min(lastPage, to)))
+  const keys = {
+    PageDown: turn(page + 1),
+    PageUp: turn(page - 1),
+    Home: turn(0),
+    End: turn(lastPage),
+  }
+  const onKeyDown = (event: KeyboardEvent) => actOnKey(event, keys)
   const allRows =
     data.rows < data.totalRows
       ? `the first ${grouped(data.rows)} rows (of ${grouped(data.totalRows)})`
@@ -386,40 +382,39 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
           still: (row) => shortText(column.format.text(valueAt(column, row)), MAX_CELL_LENGTH),
         }))}
         under={
-          isOpen ? (
+          isOpen && (
             <>
               <tr>
                 {shown.map(({ at, column, summary }) => (
                   <SummaryCell
                     key={at}
-                    column={column}
-                    summary={summary as ColumnSummary}
+                    {...{ column, summary: summary as ColumnSummary }}
                     onFilter={(text) => table.filter(at, state.filters[at] === text ? '' : text)}
                   />
                 ))}
               </tr>
               <FilterRow table={table} shown={shown.map(({ at }) => at)} />
             </>
-          ) : null
+          )
         }
       />
       {kept.length === 0 && data.rows > 0 ? <p class="fd-soft">No row fits.</p> : null}
-      {data.rows > Math.min(data.pageSize, 10) ? (
+      {data.rows > Math.min(data.pageSize, 10) && (
         <Pager
           {...{ rows: kept.length, page, pageSize, onPage: setPage }}
-          pageSizes={[...new Set([...PAGE_SIZES, data.pageSize])].sort((a, b) => a - b)}
+          pageSizes={sort(new Set([...PAGE_SIZES, data.pageSize]))}
           onPageSize={(size) => {
             setPageSize(size)
             setPage(Math.floor(first / size))
           }}
         />
-      ) : null}
-      {data.rows < data.totalRows ? (
+      )}
+      {data.rows < data.totalRows && (
         <p class="fd-soft">
           The first {grouped(data.rows)} of {counted(data.totalRows, 'row')} are here;{' '}
           {counted(data.totalRows - data.rows, 'row')} left out to keep the page small.
         </p>
-      ) : null}
+      )}
       {isOpen || table.code !== data.name ? <StateCode code={table.code} /> : null}
     </section>
   )
@@ -515,7 +510,6 @@ function Pager({ rows, page, pageSize, pageSizes, onPage, onPageSize }: PagerPro
 
 type NumberSummary = ReturnType<ReturnType<typeof numberSummarizer>>
 type WordSummary = ReturnType<ReturnType<typeof wordSummarizer>>
-
 type ColumnSummary = NumberSummary | WordSummary
 
 const BINS = 20
@@ -596,9 +590,9 @@ function SummaryCell({ column, summary, onFilter }: CellProps<ColumnSummary>) {
   return (
     <td class={column.format.numeric ? 'fd-sum fd-sum-number' : 'fd-sum'}>
       {summary.kind === 'number' ? (
-        <Numbers column={column} summary={summary} />
+        <Numbers {...{ column, summary }} />
       ) : (
-        <Words column={column} summary={summary} onFilter={onFilter} />
+        <Words {...{ column, summary, onFilter }} />
       )}
       {summary.missing > 0 ? <div class="fd-soft">{grouped(summary.missing)} missing</div> : null}
     </td>
@@ -615,20 +609,19 @@ function Numbers({ column, summary }: Omit<CellProps<NumberSummary>, 'onFilter'>
   const most = Math.max(...bins.map(({ all }) => all), 1)
   const step = WIDTH / bins.length
   // All rows pale and those left in full; a single row is seen too.
-  const bars = (rowsOf: (bin: { readonly all: number; readonly kept: number }) => number) =>
-    bins
-      .map((bin, i) => {
-        const rows = rowsOf(bin)
-        const height = Math.max(1.5, (HEIGHT * rows) / most)
-        return rows === 0 ? '' : `M${i * step},${HEIGHT}v${-height}h${step - 1}v${height}z`
-      })
-      .join('')
+  const bars = (which: 'all' | 'kept') => {
+    const paths = bins.map(({ [which]: rows }, i) => {
+      const height = Math.max(1.5, (HEIGHT * rows) / most)
+      return rows === 0 ? '' : `M${i * step},${HEIGHT}v${-height}h${step - 1}v${height}z`
+    })
+    return paths.join('')
+  }
   return (
     <>
       <svg width={WIDTH} height={HEIGHT} role="img" aria-label={label}>
         <title>{label}</title>
-        <path d={bars(({ all }) => all)} style="fill:var(--fd-line)" />
-        <path d={bars(({ kept }) => kept)} style="fill:var(--fd-soft)" />
+        <path d={bars('all')} style="fill:var(--fd-line)" />
+        <path d={bars('kept')} style="fill:var(--fd-soft)" />
       </svg>
       <div class="fd-soft">{facts}</div>
       {low === high ? null : <div class="fd-soft">median {text(middle)}</div>}

@@ -1,4 +1,4 @@
-import { cumsum, group, max, mean, median, min, range, sort } from 'd3-array'
+import { cumsum, extent, group, mean, median, min, range, sort } from 'd3-array'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { RequestColumns } from '../../../compare/segments/request-columns.ts'
 import { Comparison } from '../../../comparison/comparison.ts'
@@ -18,18 +18,14 @@ import {
   type Selection,
   selectRequests,
 } from '../../../flows/select-requests.ts'
+import { PERIOD_NAMES } from '../../charts/chart-frame.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { ribbonIsClear } from '../../charts/ribbon.ts'
 import { marksOfPeriod, timeMarks } from '../../charts/time-marks.ts'
 import { roundUp } from '../../drawing/axes.tsx'
 import { rangeOption } from '../../drawing/time-range.tsx'
 import { STAGE_NAME, TRACE_URL } from '../define-widget.ts'
-import {
-  ChangePane,
-  type ShownChange,
-  shownFindings,
-  type TraceLinks,
-} from '../findings/findings-list.tsx'
+import { type ShownChange, shownFindings } from '../findings/findings-list.tsx'
 
 function rangeOf(period: string) {
   const sentence = `Range selected ${period}, since its start, widened to whole µs; null for all of it`
@@ -92,14 +88,12 @@ export function timelineData(comparison: Comparison) {
 
 /** Packs requests by arrival, in whole µs since the one before. */
 function packRequests(flows: FlowSet, period: Period, categoryOf: Uint32Array) {
-  const first = period === BEFORE ? 0 : flows.count(BEFORE)
   const start = (request: number) => Math.floor(flows.startUs[request] as number)
   const time = (request: number) => flows.responseTimeUs[request] as number
-  const requests = Array.from({ length: flows.count(period) }, (_, i) => first + i)
-  const rows = sort(
-    requests.filter((row) => Number.isFinite(start(row)) && Number.isFinite(time(row))),
-    start,
+  const known = range(flows.size).filter(
+    (row) => flows.period[row] === period && Number.isFinite(start(row) + time(row)),
   )
+  const rows = sort(known, start)
   return {
     gapsUs: rows.map((row, i) => start(row) - (i === 0 ? 0 : start(rows[i - 1] as number))),
     timesUs: rows.map((row) => Number(time(row).toPrecision(DIGITS))),
@@ -115,11 +109,11 @@ export function timelineModel({ packed, marks }: Pick<TimelineData, 'packed' | '
       category: period.categories[i] as number,
     }))
   const requests = [unpack(packed[0]), unpack(packed[1])] as const
-  const earliest = Math.min(0, ...requests.map((arrived) => arrived[0]?.startUs ?? 0))
-  const latest = Math.max(0, ...requests.map((arrived) => arrived.at(-1)?.startUs ?? 0))
+  const starts = requests.flatMap((arrived) => arrived.map(({ startUs }) => startUs))
+  const [earliest = 0, latest = 0] = extent([0, ...starts])
   const stepUs = Math.max(1, roundUp((latest - earliest + 1) / PLACES))
   const times = packed.flatMap(({ timesUs }) => timesUs)
-  const [least = 1, high = 0] = [min(times), max(times)]
+  const [least = 1, high = 0] = extent(times)
   const spanUs: RangeUs = [
     Math.floor(earliest / stepUs) * stepUs,
     // A range does not contain its end; the last request must be inside.
@@ -189,8 +183,9 @@ export function rangeBetween(
   oneUs: number,
   otherUs: number,
 ): RangeUs | null {
-  const from = Math.max(first, rounded(Math.min(oneUs, otherUs), stepUs))
-  const to = Math.min(last, rounded(Math.max(oneUs, otherUs), stepUs))
+  const rounded = (timeUs: number) => Math.round(timeUs / stepUs) * stepUs
+  const from = Math.max(first, rounded(Math.min(oneUs, otherUs)))
+  const to = Math.min(last, rounded(Math.max(oneUs, otherUs)))
   const start = Math.min(from, last - stepUs)
   const end = Math.max(to, start + stepUs)
   return start <= first && end >= last ? null : [start, end]
@@ -205,10 +200,6 @@ export function withEnd(
   return end === 0
     ? rangeBetween(span, Math.min(timeUs, to - span.stepUs), to)
     : rangeBetween(span, from, Math.max(timeUs, from + span.stepUs))
-}
-
-function rounded(timeUs: number, stepUs: number): number {
-  return Math.round(timeUs / stepUs) * stepUs
 }
 
 const MAX_LITERAL_LENGTH = 80
@@ -252,7 +243,6 @@ const MAX_TIMES = 36_000
 /** Spreads what comes in order evenly between 0 and 1, whatever rhythm it has. */
 const GOLDEN = 0.618_033_988_749_895
 
-/** Requests that a page compares anew, with the times of their steps. */
 type CarriedRequests = ReturnType<typeof carriedRequests>
 
 /** Takes all requests of a comparison, or one in `every`, spread evenly over both periods. */
@@ -289,9 +279,8 @@ function rowsOf({ before, after }: Selection): number[] {
 /** Compares some of the requests that a page carries; a text where a period has none of them. */
 export function comparedStretch(carried: Comparison, ranges: RequestRanges): Comparison | string {
   const rows = requestsBetween(carried.flows, ranges)
-  for (const [period, own] of [['before', rows.before] as const, ['after', rows.after] as const]) {
-    if (own.length === 0) return `No request ${period} is selected, so there is nothing to compare.`
-  }
+  const empty = PERIOD_NAMES.find((period) => rows[period].length === 0)
+  if (empty) return `No request ${empty} is selected, so there is nothing to compare.`
   return ofRequests(carried, rows)
 }
 
@@ -406,23 +395,6 @@ function stretchOf(
     isClear: ribbonIsClear(comparison),
     carried: () => comparison,
   }
-}
-
-interface PaneProps {
-  readonly stretch: Stretch
-  readonly name: string
-  readonly linkOf: TraceLinks
-}
-
-/** Shows the differences of a stretch of time: its ribbon, and findings. */
-export function StretchPane({ stretch, name, linkOf }: PaneProps) {
-  if (stretch === null) return null
-  return (
-    <div class="fd-stretch">
-      <p aria-live="polite">{stretchText(stretch)}</p>
-      {stretch.state === 'compared' ? <ChangePane {...{ ...stretch, name, linkOf }} /> : null}
-    </div>
-  )
 }
 
 /** Says what of a stretch is compared. */

@@ -32,18 +32,18 @@ import {
   useWidth,
 } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
-import { Figure, type Ink, Text, useInk, useIsStill } from '../../drawing/figure.tsx'
+import { Figure, Text, useInk, useIsStill } from '../../drawing/figure.tsx'
 import { Legend, marked, swatch } from '../../drawing/legend.tsx'
 import { ZOOM_STYLE } from '../../drawing/time-range.tsx'
 import { defineWidget, useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { FINDINGS_STYLE, RIBBON_STYLE, traceLinks } from '../findings/findings-list.tsx'
+import { ChangePane, FINDINGS_STYLE, RIBBON_STYLE, traceLinks } from '../findings/findings-list.tsx'
 import {
   carriedRequests,
   filteredRequests,
   rangeBetween,
   rateText,
   type StretchData,
-  StretchPane,
+  stretchText,
   summarizeRange,
   TIMELINE_OPTIONS,
   type TimelineData,
@@ -159,15 +159,13 @@ export function timeBins(
 
 type TimeBins = ReturnType<typeof timeBins>
 
-interface DrawingProps {
-  readonly model: TimelineModel
-  readonly requests: TimelineModel['requests']
+type DrawingProps = Pick<TimelineProps, 'model' | 'requests'> & {
   readonly layout: TimelineLayout
-  readonly cell: number
-  readonly ink: Ink
 }
 
-function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingProps) {
+function TimelineDrawing({ model, requests, layout }: DrawingProps) {
+  const ink = useInk()
+  const cell = useIsStill() ? STILL_CELL : CELL
   const { x, y, panels, placed, labels } = layout
   const bins = requests.map((shown) => timeBins(shown, model))
   const most = max(bins.flat(), ({ length }) => length) ?? 1
@@ -177,7 +175,7 @@ function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingProps) {
     const dots = { left, width, top: top + SIZE.bars + SIZE.gap, height: layout.dots }
     const color = period === 0 ? ink.before : ink.after
     const paths = densityPaths(shown, layout, { ...dots, cell })
-    const medians = medianPath(own, { x, y, dots })
+    const medians = medianPath(own, dots, { x, y })
     const arrivals = max(own, ({ length }) => length) ?? 0
     const words =
       `${counted(shown.length, 'request')}; ` +
@@ -196,7 +194,7 @@ function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingProps) {
         <BottomAxis box={dots} {...axis} />
         <LeftAxis scale={y} box={dots} />
         <path
-          d={barsPath(own, { x, most, box: { left, top, width, height: SIZE.bars } })}
+          d={barsPath(own, { left, top, width, height: SIZE.bars }, { x, most })}
           fill={color}
         />
         <path d={`M${left} ${top + SIZE.bars}h${width}`} stroke={ink.line} />
@@ -207,7 +205,7 @@ function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingProps) {
         </g>
         <path d={medians} fill="none" stroke={ink.back} stroke-width="4" opacity="0.8" />
         <path d={medians} fill="none" stroke={ink.text} stroke-width="1.5" />
-        <Marks marks={placed[period] ?? []} {...{ top: top - labels, dots, x, ink }} />
+        <Marks marks={placed[period] ?? []} {...{ top: top - labels, dots, x }} />
       </g>
     )
   }
@@ -219,11 +217,11 @@ interface MarksProps {
   readonly top: number
   readonly dots: PlotBox
   readonly x: AxisScale
-  readonly ink: Ink
 }
 
 /** Draws marks, each with its words above the bars, where they hide no request. */
-function Marks({ marks, top, dots, x, ink }: MarksProps) {
+function Marks({ marks, top, dots, x }: MarksProps) {
+  const ink = useInk()
   const at = across(x, dots)
   const height = dots.top + dots.height - top
   return marks.map(({ kind, label, said, atUs, lowUs, highUs, isLeft, labelY }) => {
@@ -257,13 +255,11 @@ function across(x: AxisScale, { left, width }: PlotBox) {
   return (timeUs = 0) => pixel(left + x.share(timeUs) * width)
 }
 
-interface BarsPlace {
-  readonly x: AxisScale
-  readonly box: PlotBox
-  readonly most: number
-}
-
-function barsPath(bins: TimeBins, { x, box, most }: BarsPlace): string {
+function barsPath(
+  bins: TimeBins,
+  box: PlotBox,
+  { x, most }: { x: AxisScale; most: number },
+): string {
   const at = across(x, box)
   const bars = bins.map(({ x0, x1, length }) => {
     if (length === 0) return ''
@@ -276,10 +272,10 @@ function barsPath(bins: TimeBins, { x, box, most }: BarsPlace): string {
 
 const MIN_REQUESTS = 5
 
-/** Draws a step for each part of the time; parts of few requests leave a gap. */
 function medianPath(
   bins: TimeBins,
-  { dots, x, y }: Pick<TimelineLayout, 'x' | 'y'> & { readonly dots: PlotBox },
+  dots: PlotBox,
+  { x, y }: Pick<TimelineLayout, 'x' | 'y'>,
 ): string {
   const at = across(x, dots)
   const steps = bins.map((requests, i) => {
@@ -296,10 +292,10 @@ interface RangeShadeProps {
   readonly range: RangeUs | null
   readonly box: PlotBox
   readonly x: AxisScale
-  readonly ink: Ink
 }
 
-function RangeShade({ range, box, x, ink }: RangeShadeProps) {
+function RangeShade({ range, box, x }: RangeShadeProps) {
+  const ink = useInk()
   if (range === null) return null
   const { left, top: y, width, height } = box
   const [from, to] = range.map((time) => left + x.share(time) * width) as [number, number]
@@ -339,10 +335,9 @@ export function Timeline({ model, requests, ranges, onRange, dots }: TimelinePro
   const isStill = useIsStill()
   const ink = useInk()
   const layout = useMemo(() => timelineLayout(model, width, dots), [model, width, dots])
-  const cell = isStill ? STILL_CELL : CELL
   // Kept while a range is dragged: only what lies on top changes.
   const drawing = useMemo(
-    () => <TimelineDrawing {...{ model, requests, layout, cell, ink }} />,
+    () => <TimelineDrawing {...{ model, requests, layout }} />,
     [model, requests, layout],
   )
   return (
@@ -381,7 +376,7 @@ export function Timeline({ model, requests, ranges, onRange, dots }: TimelinePro
           <g font-size="11">
             {drawing}
             {([0, 1] as const).map((period) => {
-              const own = { range: ranges[period], box: layout.panels[period], x: layout.x, ink }
+              const own = { range: ranges[period], box: layout.panels[period], x: layout.x }
               return isStill ? (
                 <RangeShade key={period} {...own} />
               ) : (
@@ -405,43 +400,34 @@ export function Timeline({ model, requests, ranges, onRange, dots }: TimelinePro
   )
 }
 
-type BrushProps = Parameters<typeof RangeShade>[0] &
-  Pick<TimelineLayout, 'x'> & {
-    readonly model: TimelineModel
-    readonly name: string
-    readonly onChange: (range: RangeUs | null) => void
-  }
+interface BrushProps extends RangeShadeProps {
+  readonly model: TimelineModel
+  readonly name: string
+  readonly onChange: (range: RangeUs | null) => void
+}
 
-const ENDS = [0, 1] as const
-
-/** Selects a stretch of a period: by dragging across it, and by its two ends. */
-function Brush({ model, name, onChange, range, ...shade }: BrushProps) {
-  const { box, x } = shade
+function Brush({ model, name, onChange, range, box, x }: BrushProps) {
   const area = useRef<SVGRectElement>(null)
   const [moved, setMoved] = useState<RangeUs | null | undefined>(undefined)
   const [dragged, handlers] = useDragRange(([from, to]) =>
     onChange(rangeBetween(model, x.value(from), x.value(to))),
   )
   const { left, top: y, width, height } = box
-  const shown =
-    dragged !== null
-      ? ([x.value(dragged[0]), x.value(dragged[1])] as const)
-      : moved === undefined
-        ? range
-        : moved
+  const drawn = dragged === null ? moved : ([x.value(dragged[0]), x.value(dragged[1])] as const)
+  const shown = drawn === undefined ? range : drawn
   const timeAt = (clientX: number) => {
     const place = area.current?.getBoundingClientRect()
     return x.value(place === undefined ? 0 : (clientX - place.left) / place.width)
   }
   return (
     <g>
-      <RangeShade {...shade} range={shown} />
+      <RangeShade range={shown} {...{ box, x }} />
       <rect
         ref={area}
         {...{ x: left, y, width, height, fill: 'transparent', class: 'fd-zoom' }}
         {...(handlers as object)}
       />
-      {ENDS.map((end) => (
+      {([0, 1] as const).map((end) => (
         <RangeEnd
           key={end}
           {...{ model, end, range: shown, box, x }}
@@ -468,10 +454,8 @@ interface EndProps extends Pick<BrushProps, 'model' | 'range' | 'box' | 'x'> {
 
 const GRIP = { width: 9, height: 26 }
 const FONT_SIZE = 11
-/** Number of arrow-key steps that Page Up and Page Down go. */
 const PAGE = 10
 
-/** Draws an end of a stretch, with its time: it is dragged, or moved by keys. */
 function RangeEnd({ model, end, range, box, x, label, onMove, onLetGo, onStep }: EndProps) {
   const ink = useInk()
   const { spanUs, stepUs } = model
@@ -563,13 +547,14 @@ function TimelineView(props: ViewProps<TimelineData & StretchData, TimelineOptio
       ...(period === 0 || isLinked ? { beforeUs: range } : {}),
       ...(period === 1 || isLinked ? { afterUs: range } : {}),
     })
-  const stretch = useStretch(data, { ranges, filter: { category, root } })
+  const filter = { category, root }
+  const stretch = useStretch(data, { ranges, filter })
+  const linkOf = traceLinks(options.traceUrl)
   return (
     <section aria-label="Timeline">
       <div class="fd-bar">
         <FilterSelect
-          data={data}
-          filter={{ category, root }}
+          {...{ data, filter }}
           onChange={(next) => {
             change({ category: next.category })
             setRoot(next.root)
@@ -592,39 +577,36 @@ function TimelineView(props: ViewProps<TimelineData & StretchData, TimelineOptio
         </Button>
       </div>
       <Timeline {...{ model, requests, ranges }} onRange={setRange} />
-      <Facts
-        ranges={ranges}
-        spanUs={model.spanUs}
-        summaries={[
-          summarizeRange(requests[0], ranges[0], model.requests[0]),
-          summarizeRange(requests[1], ranges[1], model.requests[1]),
-        ]}
-      />
-      <StretchPane stretch={stretch} name={call.name} linkOf={traceLinks(options.traceUrl)} />
+      <Facts {...{ ranges, requests, model }} />
+      {stretch !== null && (
+        <div class="fd-stretch">
+          <p aria-live="polite">{stretchText(stretch)}</p>
+          {stretch.state === 'compared' && (
+            <ChangePane {...stretch} {...{ name: call.name, linkOf }} />
+          )}
+        </div>
+      )}
       <StateCode code={timelineCode(data, { ...options, root }, call.name)} />
     </section>
   )
 }
 
-type Summary = ReturnType<typeof summarizeRange>
-
-interface FactsProps {
-  readonly summaries: readonly [Summary, Summary]
-  readonly ranges: readonly [RangeUs | null, RangeUs | null]
-  readonly spanUs: RangeUs
-}
-
 const FACTS = ['period', 'arrived', 'requests', 'rate', 'mean time', 'median time']
 
-function Facts({ summaries: [before, after], ranges, spanUs }: FactsProps) {
+function Facts({ ranges, requests, model }: Pick<TimelineProps, 'ranges' | 'requests' | 'model'>) {
+  const { spanUs } = model
+  const before = summarizeRange(requests[0], ranges[0], model.requests[0])
+  const after = summarizeRange(requests[1], ranges[1], model.requests[1])
   const known = (us: number, text: (us: number) => string) => (Number.isFinite(us) ? text(us) : '–')
-  const facts = ({ requests, all, perSecond, meanUs, medianUs }: Summary) => [
-    requests === all ? grouped(all) : `${grouped(requests)} (${percent(requests / all)})`,
+  const facts = ({ all, perSecond, ...some }: typeof before) => [
+    some.requests === all
+      ? grouped(all)
+      : `${grouped(some.requests)} (${percent(some.requests / all)})`,
     rateText(perSecond),
-    known(meanUs, formatDuration),
-    known(medianUs, formatDuration),
+    ...[some.meanUs, some.medianUs].map((us) => known(us, formatDuration)),
   ]
   const more = after.requests - before.requests
+  const rate = after.perSecond / before.perSecond - 1
   const rows = [
     ['before', rangeText(ranges[0], spanUs), ...facts(before)],
     ['after', rangeText(ranges[1], spanUs), ...facts(after)],
@@ -632,7 +614,9 @@ function Facts({ summaries: [before, after], ranges, spanUs }: FactsProps) {
       'after − before',
       '',
       signed(more, grouped(Math.abs(more))),
-      rateChange(before.perSecond, after.perSecond),
+      known(rate, (change) =>
+        Math.abs(change) < 0.005 ? 'the same' : signed(change, percent(Math.abs(change))),
+      ),
       known(after.meanUs - before.meanUs, signedDuration),
       known(after.medianUs - before.medianUs, signedDuration),
     ],
@@ -657,12 +641,6 @@ function rangeText(range: RangeUs | null, spanUs: RangeUs): string {
 
 function signed(change: number, size: string): string {
   return change === 0 ? size : `${change > 0 ? '+' : '−'}${size}`
-}
-
-function rateChange(before: number, after: number): string {
-  const change = after / before - 1
-  if (!Number.isFinite(change)) return '–'
-  return Math.abs(change) < 0.005 ? 'the same' : signed(change, percent(Math.abs(change)))
 }
 
 const MAX_CHOICES = 200
@@ -722,10 +700,7 @@ function FilterSelect({ data: { packed, categories, roots }, filter, onChange }:
   )
 }
 
-/**
- * When requests of both periods arrived and how long they took; a stretch selected in each is
- * counted, and written as code.
- */
+/** When requests arrived and how long they took; a stretch selected in each period is counted, and written as code. */
 export const timelineWidget = defineWidget({
   name: 'timeline',
   title: 'Timeline',
@@ -741,11 +716,13 @@ export const timelineWidget = defineWidget({
     }
     return { ...timelineData(comparison), carried: carriedRequests(comparison) }
   },
-  initial: (_, { beforeUs, afterUs, ...options }) => ({
-    ...options,
-    beforeUs: wholeRange(beforeUs),
-    afterUs: wholeRange(afterUs),
-  }),
+  // Widened to whole µs, as arrivals are rounded in the page.
+  initial: (_, options) => {
+    const [beforeUs = null, afterUs = null] = [options.beforeUs, options.afterUs].map(
+      (range): RangeUs | null => range && [Math.floor(range[0]), Math.ceil(range[1])],
+    )
+    return { ...options, beforeUs, afterUs }
+  },
   view: TimelineView,
   hasCharts: true,
   style: `${TIMELINE_STYLE}${FINDINGS_STYLE}${RIBBON_STYLE}
@@ -755,8 +732,3 @@ export const timelineWidget = defineWidget({
 select { max-width: 26em; }
 `,
 })
-
-/** Widens a range to whole µs, as arrivals are rounded in the page. */
-function wholeRange(range: RangeUs | null): RangeUs | null {
-  return range === null ? null : [Math.floor(range[0]), Math.ceil(range[1])]
-}

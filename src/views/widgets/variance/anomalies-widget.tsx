@@ -30,7 +30,6 @@ interface AnomaliesData {
   readonly traces: readonly GanttData[]
 }
 
-/** Most calls that a page carries. */
 const MAX_CALLS = 40_000
 
 function anomaliesData(
@@ -57,7 +56,6 @@ function AnomaliesView(props: ViewProps<EncodedColumns<AnomaliesData>, Anomalies
   const { options, change, code } = useWidgetOptions(ANOMALIES_WIDGET_OPTIONS, props)
   const { spec, traces } = useMemo(() => decodeColumns(props.data), [props.data])
   const { id } = options
-  const own = { ...readOptions(GANTT_OPTIONS), id }
   const trace = traces.find(
     ({ traceId }) => id !== null && tooltipText(traceId) === tooltipText(id),
   )
@@ -71,7 +69,7 @@ function AnomaliesView(props: ViewProps<EncodedColumns<AnomaliesData>, Anomalies
         <GanttView
           key={id}
           data={trace}
-          options={own}
+          options={{ ...readOptions(GANTT_OPTIONS), id }}
           call={{ name: trace.period ?? 'traces', kind: null }}
         />
       ) : (

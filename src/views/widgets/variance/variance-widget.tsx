@@ -1,3 +1,4 @@
+import { sort } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import type { Categories } from '../../../compare/categories/categories.ts'
 import { Comparison } from '../../../comparison/comparison.ts'
@@ -29,7 +30,7 @@ import {
   type VarianceOptions,
   type VarianceSources,
 } from '../../../explain/variance/find-variance.ts'
-import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
+import { periodOfName } from '../../../traces/period.ts'
 import { rootName } from '../../charts/node-names.ts'
 import {
   edgeName,
@@ -40,7 +41,7 @@ import {
   waterfallOf,
 } from '../../charts/variance.ts'
 import { Button, StateCode } from '../../drawing/controls.tsx'
-import { CellBar, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
+import { barColumn, DataTable, numberColumn, textColumn } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly, useInk } from '../../drawing/figure.tsx'
 import {
   defineWidget,
@@ -123,7 +124,7 @@ export function varianceData(
 
 /** Requests by response time over mean, a bin for every eighth; the last one holds all above 3. */
 function binsOf(categories: Categories, { category, period, meanUs }: CategorySpread): number[] {
-  const which = period === 'before' ? BEFORE : AFTER
+  const which = periodOfName(period)
   const times = categories.responseTimes(category, which)
   const weights = categories.weights(category, which)
   const bins = new Array<number>(BINS.perMean * BINS.means + 1).fill(0)
@@ -137,15 +138,16 @@ function binsOf(categories: Categories, { category, period, meanUs }: CategorySp
 }
 
 function varianceDetail(found: CategoryVariance) {
-  const byShare = [...found.edges].sort(
-    (a, b) => Math.abs(b.share || 0) - Math.abs(a.share || 0) || a.edge - b.edge,
+  const byShare = sort(
+    found.edges,
+    ({ share }) => -Math.abs(share || 0),
+    ({ edge }) => edge,
   )
+  const shown = byShare.slice(0, MAX_EDGES)
   return {
     waterfall: waterfallOf(found, MAX_BARS),
-    edges: byShare
-      .slice(0, MAX_EDGES)
-      .map((edge, place) => detailEdge(found, edge, place < MAX_PARTNERED)),
-    more: Math.max(0, byShare.length - MAX_EDGES),
+    edges: shown.map((edge, place) => detailEdge(found, edge, place < MAX_PARTNERED)),
+    more: byShare.length - shown.length,
   }
 }
 
@@ -223,17 +225,14 @@ export function categoriesData(
   }
 }
 
-const BAR = 44
-
 interface DetailsProps {
   readonly detail: VarianceDetail
   readonly chosen: number | null
   readonly onChoose: (edge: number | null) => void
 }
 
-/** Shows how edges add up to the variance of a category, and what the chosen one varies with. */
 function VarianceDetails({ detail, chosen, onChoose }: DetailsProps) {
-  const { waterfall, edges } = detail
+  const { waterfall, edges, more } = detail
   const { spec } = useMemo(() => waterfallChart(waterfall), [waterfall])
   const edge = edges.find((each) => each.edge === chosen)
   const onPath = new Set<unknown>(edges.map((each) => each.edge))
@@ -248,7 +247,36 @@ function VarianceDetails({ detail, chosen, onChoose }: DetailsProps) {
         />
       </div>
       <div>
-        <Edges {...{ detail, chosen, onChoose: toggle }} />
+        <DataTable<DetailEdge>
+          class="fd-variance-edges"
+          rows={edges}
+          rowProps={(each) => ({ 'aria-selected': each.edge === chosen })}
+          columns={[
+            {
+              title: 'edge on the critical path',
+              still: ({ name }) => name,
+              cell: (each) => (
+                <Button
+                  aria-pressed={each.edge === chosen}
+                  title={each.from === '' ? each.name : `${each.from} → ${each.to}`}
+                  onClick={() => toggle(each.edge)}
+                >
+                  {each.name}
+                </Button>
+              ),
+            },
+            barColumn(
+              'share',
+              (each) => (Number.isNaN(each.share) ? 'none' : varianceShare(each.share)),
+              (each) => Math.abs(each.share || 0),
+              (each) => `var(--fd-${each.share < 0 ? 'after' : 'change'})`,
+            ),
+            numberColumn('variance', ({ varianceUs2 }) => squaredDuration(varianceUs2)),
+            numberColumn('latency', ({ meanUs }) => formatDuration(meanUs)),
+            numberColumn('on path', (each) => percent(each.onCriticalPath)),
+          ]}
+        />
+        {more > 0 && <p class="fd-soft">… and {counted(more, 'more edge')} with smaller shares.</p>}
         {edge === undefined ? (
           <p class="fd-soft">
             Choose an edge, here or in the chart, to see which edges vary with it.
@@ -258,60 +286,6 @@ function VarianceDetails({ detail, chosen, onChoose }: DetailsProps) {
         )}
       </div>
     </div>
-  )
-}
-
-interface EdgesProps extends Pick<DetailsProps, 'detail' | 'chosen'> {
-  readonly onChoose: (edge: number) => void
-}
-
-function Edges({ detail: { edges, more }, chosen, onChoose }: EdgesProps) {
-  const share = (each: DetailEdge) =>
-    Number.isNaN(each.share) ? 'none' : varianceShare(each.share)
-  return (
-    <>
-      <DataTable<DetailEdge>
-        class="fd-variance-edges"
-        rows={edges}
-        rowProps={(each) => ({ 'aria-selected': each.edge === chosen })}
-        columns={[
-          {
-            title: 'edge on the critical path',
-            still: ({ name }) => name,
-            cell: (each) => (
-              <Button
-                aria-pressed={each.edge === chosen}
-                title={each.from === '' ? each.name : `${each.from} → ${each.to}`}
-                onClick={() => onChoose(each.edge)}
-              >
-                {each.name}
-              </Button>
-            ),
-          },
-          {
-            title: 'share',
-            isNumber: true,
-            still: share,
-            cell: (each) => (
-              <div class="fd-with-bar">
-                <span>{share(each)}</span>
-                <CellBar
-                  share={Math.min(1, Math.abs(each.share || 0))}
-                  width={BAR}
-                  color={`var(--fd-${each.share < 0 ? 'after' : 'change'})`}
-                />
-              </div>
-            ),
-          },
-          numberColumn('variance', ({ varianceUs2 }) => squaredDuration(varianceUs2)),
-          numberColumn('latency', ({ meanUs }) => formatDuration(meanUs)),
-          numberColumn('on path', (each) => percent(each.onCriticalPath)),
-        ]}
-      />
-      {more === 0 ? null : (
-        <p class="fd-soft">… and {counted(more, 'more edge')} with smaller shares.</p>
-      )}
-    </>
   )
 }
 
@@ -326,7 +300,7 @@ function EdgePanel({ edge, onChoose, onPath }: PanelProps) {
     <div class="fd-variance-edge" aria-live="polite">
       <h3>{edge.name}</h3>
       <p>{covaryingSentence(edge)}</p>
-      {edge.covarying === null || edge.covarying.length === 0 ? null : (
+      {edge.covarying !== null && edge.covarying.length > 0 && (
         <DataTable<NonNullable<DetailEdge['covarying']>[number]>
           rows={edge.covarying}
           columns={[
@@ -345,7 +319,7 @@ function EdgePanel({ edge, onChoose, onPath }: PanelProps) {
           ]}
         />
       )}
-      {edge.moreCovarying === 0 ? null : (
+      {edge.moreCovarying > 0 && (
         <p class="fd-soft">
           … and {counted(edge.moreCovarying, 'more edge')}, less strongly: all are in the code
           below.
@@ -393,7 +367,7 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
   return (
     <section aria-label="Variance">
       <Caption text={varianceSummary(data)} />
-      <Spreads data={data} open={open} onOpen={show} />
+      <Spreads {...data} open={open} onOpen={show} />
       {open === null ? (
         <PageOnly>
           <p class="fd-soft">Open a kind of request to see which edges make it unpredictable.</p>
@@ -414,12 +388,15 @@ function VarianceView(props: ViewProps<EncodedColumns<VarianceData>, VarianceWid
           {isPaneOpen ? '▾' : '▸'} All categories: distribution of C², and a table
         </Button>
       </div>
-      {isPaneOpen ? (
+      {isPaneOpen && (
         <>
-          <CategoriesPane data={data.all} />
+          <div class="fd-categories">
+            <VegaChart spec={data.all.variation} />
+            <TableView data={data.all.table} />
+          </div>
           <StateCode code={code} />
         </>
-      ) : null}
+      )}
     </section>
   )
 }
@@ -428,20 +405,16 @@ const BINS_SIZE = { width: 110, height: 20 }
 const MAX_NAME_LENGTH = { page: 120, still: 44 } as const
 const FEW = 25
 
-interface SpreadsProps {
-  readonly data: VarianceData
+interface SpreadsProps extends Pick<VarianceData, 'spreads' | 'ranked'> {
   readonly open: SpreadRow | null
   readonly onOpen: (row: SpreadRow | null) => void
 }
 
-function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
+function Spreads({ spreads, ranked, open, onOpen }: SpreadsProps) {
   const nameOf = (longest: number) => {
-    const roots = shortTexts(
-      spreads.map(({ root }) => root),
-      longest,
-    )
-    const named = new Map(spreads.map((row, i) => [row, `${roots[i]} (${row.category})`] as const))
-    return (row: SpreadRow) => named.get(row) ?? ''
+    const all = spreads.map(({ root }) => root)
+    const roots = shortTexts(all, longest)
+    return (row: SpreadRow) => `${roots[spreads.indexOf(row)]} (${row.category})`
   }
   const name = nameOf(MAX_NAME_LENGTH.page)
   const sdUs = ({ varianceUs2 }: SpreadRow) => Math.sqrt(varianceUs2)
@@ -474,19 +447,15 @@ function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
           numberColumn('mean', ({ meanUs }) => formatDuration(meanUs), {
             value: ({ meanUs }) => meanUs,
           }),
-          {
-            title: 'standard deviation',
-            isNumber: true,
-            value: sdUs,
-            cell: (row) => (Number.isNaN(row.varianceUs2) ? 'none' : formatDuration(sdUs(row))),
-          },
-          {
-            title: 'C²',
-            isNumber: true,
+          numberColumn(
+            'standard deviation',
+            (row) => (Number.isNaN(row.varianceUs2) ? 'none' : formatDuration(sdUs(row))),
+            { value: sdUs },
+          ),
+          numberColumn('C²', ({ c2 }) => (c2 >= 1 ? <b>{c2Text(c2)}</b> : c2Text(c2)), {
             value: ({ c2 }) => c2,
             still: ({ c2 }) => ({ text: c2Text(c2), isBold: c2 >= 1 }),
-            cell: ({ c2 }) => (c2 >= 1 ? <b>{c2Text(c2)}</b> : c2Text(c2)),
-          },
+          }),
           {
             title: 'times, 0 to 3× mean',
             hint: 'Response times over their mean; the last bar is all beyond 3×',
@@ -503,11 +472,11 @@ function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
           },
         ]}
       />
-      {ranked > spreads.length ? (
+      {ranked > spreads.length && (
         <p class="fd-soft">
           The {grouped(spreads.length)} with the highest C² of {grouped(ranked)}.
         </p>
-      ) : null}
+      )}
     </>
   )
 }
@@ -534,16 +503,6 @@ function TimeBins({ row: { bins, period } }: { readonly row: SpreadRow }) {
   )
 }
 
-/** Shows C² of all categories as a distribution and in a table. */
-function CategoriesPane({ data: { variation, table } }: { data: VarianceData['all'] }) {
-  return (
-    <div class="fd-categories">
-      <VegaChart spec={variation} />
-      <TableView data={table} />
-    </div>
-  )
-}
-
 /** Writes C² with two digits; a category of one request has none. */
 export function c2Text(c2: number): string {
   if (Number.isNaN(c2)) return 'none'
@@ -565,14 +524,9 @@ function varianceSummary({ periods, small, of: { large } }: VarianceData): strin
   return `Kinds of request that are predictable (C² = variance ÷ mean² below 1): ${shares.join(', ')}.${rest}`
 }
 
-interface VarianceState {
-  readonly open: SpreadRow | null
-  readonly edge: number | null
-}
-
 export function varianceCode(
   { name, isStage, of: { large, period } }: { name: string; isStage: boolean; of: VarianceOptions },
-  { open, edge }: VarianceState,
+  { open, edge }: { readonly open: SpreadRow | null; readonly edge: number | null },
 ): string {
   const options = optionsCode(VARIANCE_OPTIONS, { large, period })
   const stage = isStage

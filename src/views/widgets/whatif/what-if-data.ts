@@ -38,21 +38,14 @@ import { STAGE_NAME } from '../define-widget.ts'
 
 type RequestSample = NonNullable<ReturnType<typeof sampleUpTo>>
 
-interface RequestSampleOptions {
-  readonly seed: number
-  readonly requests: number
-  readonly size: number
-}
+type RequestSampleOptions = Record<'seed' | 'requests' | 'size', number>
 
 /** Characters of JSON that a call takes at least. */
 const MIN_CALL_SIZE = 8
 const MAX_NAME_LENGTH = 300
 const NONE = -1
 
-/**
- * Samples requests before: every k-th by response time, so that the profile of few is close to that
- * of all. Requests of very many calls are left out and counted.
- */
+/** Samples every k-th request by response time, for a profile close to that of all; very large requests are counted. */
 export function sampleRequests(
   models: ExecutionModels,
   options: RequestSampleOptions,
@@ -202,22 +195,13 @@ export function restoreRequests({ carried }: RequestSample): RequestModel {
     setOffsets: Uint32Array.from(plan.setOffsets),
     setNodes: Uint32Array.from(plan.setNodes),
   }))
-  const all = { service: '', operation: '', caller: '' }
-  const options = { ...all, slackUs, similarity: 0, share: 1 }
-  const period = {
-    forest,
-    planOf,
-    plans,
-    nodeCalls: children,
-    modelOf: nothing,
-    orderOf: nothing,
-    clusters: [],
-  }
+  const options = { service: '', operation: '', caller: '', slackUs, similarity: 0, share: 1 }
+  const unknown = { modelOf: nothing, orderOf: nothing, clusters: [] }
+  const period = { forest, planOf, plans, nodeCalls: children, ...unknown }
   const models = new ExecutionModels({ paths, models: [], orders: [], options }, [period])
   return new RequestModel(models, 0)
 }
 
-/** Returns where each of some runs begins, and the end of the last. */
 function offsetsOf(lengths: Uint32Array): Uint32Array {
   return Uint32Array.from([0, ...cumsum(lengths)])
 }
@@ -390,7 +374,7 @@ const MAX_TITLE_LENGTH = 100
 
 export function whatIfData(
   subject: ExecutionModels | LatencyDiagnosis,
-  { seed, requests }: { readonly seed: number; readonly requests: number },
+  { seed, requests }: Omit<RequestSampleOptions, 'size'>,
 ) {
   const diagnosis = subject instanceof LatencyDiagnosis ? subject : null
   const models = subject instanceof LatencyDiagnosis ? subject.models : subject
@@ -407,7 +391,7 @@ export function whatIfData(
     /** Number of rows in the sample. */
     rowsInAll: { service: service.length, operation: operation.length },
     target: targetOf(subject),
-    diagnosis: diagnosis === null ? null : carriedDiagnosis(diagnosis),
+    diagnosis: diagnosis && carriedDiagnosis(diagnosis),
   }
 }
 

@@ -1,4 +1,4 @@
-import { bisector, extent } from 'd3-array'
+import { bisector, extent, sort } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import { OptionError } from '../../../core/errors.ts'
 import {
@@ -37,7 +37,7 @@ import {
   useWidth,
 } from '../../drawing/controls.tsx'
 import {
-  CellBar,
+  barColumn,
   type DataColumn,
   DataTable,
   numberColumn,
@@ -81,11 +81,10 @@ interface CausesProps {
   readonly onChoose: (rank: number | null) => void
 }
 
-const BAR = 50
 const INDENT = 16
 const MAX_TITLE_LENGTH = 130
 /** A column that stills have no room for. */
-const PAGE_NUMBER = { isNumber: true, still: null }
+const PAGE_ONLY = { still: null }
 
 function WhatIfCauses({ diagnosis, chosen, onChoose }: CausesProps) {
   const { causes, causesInAll, divergence, unchanged, isComplete } = diagnosis
@@ -134,42 +133,31 @@ function WhatIfCauses({ diagnosis, chosen, onChoose }: CausesProps) {
         </div>
       ),
     },
-    {
-      title: 'explains',
-      isNumber: true,
-      still: ({ gain }) => gainText(gain),
-      cell: ({ gain }) => (
-        <div class="fd-with-bar">
-          <span>{gainText(gain)}</span>
-          <CellBar share={Math.max(0, Math.min(1, gain))} width={BAR} color="var(--fd-change)" />
-        </div>
-      ),
-    },
-    { title: 'divergence', ...PAGE_NUMBER, cell: (cause) => distance(cause.divergence) },
-    { title: 'p50', isNumber: true, cell: ({ profile }) => formatDuration(profile.facts.p50Us) },
-    { title: 'p99', ...PAGE_NUMBER, cell: ({ profile }) => formatDuration(profile.facts.p99Us) },
-    { title: 'requests', ...PAGE_NUMBER, cell: ({ touched }) => grouped(touched) },
-    ...(verdicts.size === 1
-      ? []
-      : [
-          textColumn('a cause?', verdictText, {
-            hint: 'Whether the part it changes differs beyond chance, and brings the response times closer',
-          }),
-        ]),
+    barColumn(
+      'explains',
+      ({ gain }) => gainText(gain),
+      ({ gain }) => gain,
+    ),
+    numberColumn('divergence', (cause) => distance(cause.divergence), PAGE_ONLY),
+    numberColumn('p50', ({ profile }) => formatDuration(profile.facts.p50Us)),
+    numberColumn('p99', ({ profile }) => formatDuration(profile.facts.p99Us), PAGE_ONLY),
+    numberColumn('requests', ({ touched }) => grouped(touched), PAGE_ONLY),
+    textColumn('a cause?', verdictText, {
+      hint: 'Whether the part it changes differs beyond chance, and brings the response times closer',
+    }),
   ]
   const [first] = causes
   const chance = first?.q == null ? '' : ` (${pValue(first.q, 'q')})`
-  const same =
-    verdicts.size === 1
-      ? ` ${first?.significant ? 'Each cause differs beyond chance' : 'No cause surely differs beyond chance'}${chance}.`
-      : ''
-  const stopped = isComplete ? '' : ' The diagnosis was stopped before everything was tried.'
+  const all = first?.significant ? 'Each cause differs' : 'No cause surely differs'
+  const said = spoken([
+    `Divergence is how far response times are from the target: ${distance(unchanged)} as recorded before.`,
+    verdicts.size === 1 && `${all} beyond chance${chance}.`,
+    !isComplete && 'The diagnosis was stopped before everything was tried.',
+  ])
   return (
     <div>
       <Caption text="Which single change brings it to the target?" isHeading />
-      <Caption
-        text={`Divergence is how far response times are from the target: ${distance(unchanged)} as recorded before.${same}${stopped}`}
-      >
+      <Caption text={said.join(' ')}>
         Click a cause, or press Enter, to lay its profile over the others; arrows go up and down and
         open what lies within.
       </Caption>
@@ -178,11 +166,11 @@ function WhatIfCauses({ diagnosis, chosen, onChoose }: CausesProps) {
         role="treegrid"
         class="fd-what-if-causes"
         max={6}
-        columns={columns}
+        columns={verdicts.size === 1 ? columns.slice(0, -1) : columns}
         rows={
           isStill
-            ? placed.toSorted((a, b) => a.rank - b.rank)
-            : placed.filter(({ place }) => shown.includes(place))
+            ? sort(placed, ({ rank }) => rank)
+            : shown.map((place) => placed[place] as PlacedCause)
         }
         rowKey={({ rank }) => rank}
         rowProps={(cause) => ({
@@ -194,18 +182,16 @@ function WhatIfCauses({ diagnosis, chosen, onChoose }: CausesProps) {
           ...stopAtCause(cause),
         })}
       />
-      {causes.length < causesInAll ? (
+      {causes.length < causesInAll && (
         <p class="fd-soft">
           The best {grouped(causes.length)} of {counted(causesInAll, 'scenario')} that were tried.
         </p>
-      ) : null}
+      )}
     </div>
   )
 }
 
-interface PlacedCause extends WhatIfCause {
-  readonly place: number
-}
+type PlacedCause = WhatIfCause & { readonly place: number }
 
 function titleText({ rank, title }: WhatIfCause): string {
   return `${rank}. ${shortText(title, MAX_TITLE_LENGTH)}`
@@ -305,14 +291,10 @@ export function shareWithin({ curve, shape }: DrawnProfile, us: number): number 
 interface ProfilesProps {
   readonly profiles: readonly DrawnProfile[]
   readonly within: number | null
-  readonly width: number
 }
 
-/**
- * Draws the share of requests that took no longer, anew at every step of a drag, for which
- * Vega-Lite is too slow.
- */
-function ProfilesFigure({ profiles, within, width }: ProfilesProps) {
+/** Draws the share of requests that took no longer, anew at every step of a drag: Vega-Lite is too slow. */
+function ProfilesFigure({ profiles, within, width }: ProfilesProps & { width: number }) {
   const names = profiles.map(({ name }) => name).join('; ')
   const ink = useInk()
   const { left, right, height } = PLOT
@@ -323,12 +305,16 @@ function ProfilesFigure({ profiles, within, width }: ProfilesProps) {
   }))
   const legend = layOutLegend(entries, room)
   const box = { left, top: legend.height + 10, width: room, height }
-  const plot = { box, x: timeScale(profiles, box.width), y: shareScale() }
+  // Spans all that is drawn from round number to round number: it stays while a change moves within.
+  const times = profiles.flatMap(({ curve }) => curve.map(([us]) => us).filter((us) => us > 0))
+  const [low = 1, high = 10] = extent(times)
+  const x = logDurationScale({ low, high, ticks: Math.max(3, Math.floor(room / 60)) })
+  const plot = { box, x, y: shareScale() }
   const marked = within === null ? null : plotPoint(plot, [within, 0]).x
   return (
     <Figure
       width={width}
-      height={box.top + PLOT.height + PLOT.bottom}
+      height={box.top + height + PLOT.bottom}
       label={`Share of requests that took no longer: ${names}`}
       role="img"
     >
@@ -378,24 +364,12 @@ function ProfilesFigure({ profiles, within, width }: ProfilesProps) {
   )
 }
 
-/** Spans all that is drawn from round number to round number: it stays while a change moves within. */
-function timeScale(profiles: readonly DrawnProfile[], width: number) {
-  const times = profiles.flatMap(({ curve }) => curve.map(([us]) => us).filter((us) => us > 0))
-  const [low = 1, high = 10] = extent(times)
-  return logDurationScale({ low, high, ticks: Math.max(3, Math.floor(width / 60)) })
-}
-
 const MEASURES = [
   ...QUANTILES.map(([share, fact]) => [`p${100 * share}`, fact] as const),
   ['mean', 'meanUs'] as const,
 ]
 
-interface NumbersProps {
-  readonly profiles: readonly DrawnProfile[]
-  readonly within: number | null
-}
-
-function Numbers({ profiles, within }: NumbersProps) {
+function Numbers({ profiles, within }: ProfilesProps) {
   return (
     <DataTable
       label="Response times"
@@ -411,21 +385,18 @@ function Numbers({ profiles, within }: NumbersProps) {
         ...MEASURES.map(([title, fact]) =>
           numberColumn(title, ({ facts }: DrawnProfile) => formatDuration(facts[fact])),
         ),
-        ...[within ?? []].flat().map((us) => ({
-          title: `≤ ${formatDuration(us)}`,
-          hint: 'Share of the requests that take no longer',
-          isNumber: true,
-          cell: (profile: DrawnProfile) => percent(shareWithin(profile, us)),
-        })),
+        ...[within ?? []]
+          .flat()
+          .map((us) =>
+            numberColumn(
+              `≤ ${formatDuration(us)}`,
+              (profile: DrawnProfile) => percent(shareWithin(profile, us)),
+              { hint: 'Share of the requests that take no longer' },
+            ),
+          ),
       ]}
     />
   )
-}
-
-function effectText(before: ProfileSummary, now: ProfileSummary): string {
-  return MEASURES.slice(0, 3)
-    .map(([name, fact]) => `${name} ${formatDuration(before[fact])} → ${formatDuration(now[fact])}`)
-    .join(', ')
 }
 
 const WHAT_IF_STYLE = `
@@ -465,10 +436,7 @@ const PART_HELP: Readonly<Record<WhatIfPart, string>> = {
   preprocessing:
     'Own time is what a service does itself: before, between and after the calls it makes.',
 }
-const UNIT_NAMES: Readonly<Record<WhatIfUnit, string>> = {
-  service: 'services',
-  operation: 'operations',
-}
+const UNIT_NAMES = { service: 'services', operation: 'operations' } as const
 const MIN_SEARCHED = 12
 
 function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOptions>) {
@@ -486,12 +454,23 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
     () => (changes.length === 0 ? null : predictedCurve(model, changes)),
     [model, changes],
   )
-  const overlay = useMemo(() => causeCurve(data, cause), [data, cause])
+  const overlay = useMemo(() => {
+    const own = data.diagnosis?.causes.find(({ rank }) => rank === cause)
+    return own === undefined
+      ? null
+      : carriedCurve(`cause ${own.rank}: ${own.title}`, 'cause', own.profile)
+  }, [data, cause])
   const kept = useMemo(
     () => options.kept.map((each, i) => predictedCurve(model, readChanges(each), `kept${i as 0}`)),
     [model, options.kept],
   )
   const profiles = [...fixed, ...[changed, overlay].filter((each) => each !== null), ...kept]
+  const effects = QUANTILES.map(([share, fact]) => {
+    const [was, is] = [fixed[0], changed].map((profile) =>
+      formatDuration(profile?.facts[fact] ?? 0),
+    )
+    return `p${100 * share} ${was} → ${is}`
+  })
   const rows = useMemo(() => whatIfRows(data.rows, by, model.models.paths), [data, by, model])
   const [place, width] = useWidth<HTMLDivElement>()
   const { name } = props.call
@@ -544,10 +523,7 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
         <PageOnly>
           <div>
             <Sliders
-              rows={rows}
-              part={part}
-              by={by}
-              changes={changes}
+              {...{ rows, part, by, changes }}
               onChange={(moved) => setChanges(withChange(changes, moved))}
             />
             <Chips
@@ -569,9 +545,7 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
             <ProfilesFigure profiles={profiles} within={within} width={width} />
           </div>
           <p aria-live="polite">
-            {changed === null
-              ? 'Nothing is changed.'
-              : `${changed.name}: ${effectText(fixed[0]?.facts ?? changed.facts, changed.facts)}.`}
+            {changed === null ? 'Nothing is changed.' : `${changed.name}: ${effects.join(', ')}.`}
           </p>
           <Numbers profiles={profiles} within={within} />
         </div>
@@ -579,7 +553,7 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
       <Caption text={sampleText(data, by)}>
         {prediction === null ? undefined : 'The code below predicts all of them.'}
       </Caption>
-      {data.diagnosis === null ? null : (
+      {data.diagnosis && (
         <WhatIfCauses
           diagnosis={data.diagnosis}
           chosen={cause}
@@ -593,17 +567,8 @@ function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOption
   )
 }
 
-function causeCurve({ diagnosis }: WhatIfData, rank: number | null): DrawnProfile | null {
-  const cause = diagnosis?.causes.find((each) => each.rank === rank)
-  return cause === undefined
-    ? null
-    : carriedCurve(`cause ${cause.rank}: ${cause.title}`, 'cause', cause.profile)
-}
-
-interface SlidersProps {
+interface SlidersProps extends Pick<WhatIfWidgetOptions, 'part' | 'by'> {
   readonly rows: readonly WhatIfRow[]
-  readonly part: WhatIfPart
-  readonly by: WhatIfUnit
   readonly changes: readonly WhatIfChange[]
   readonly onChange: (moved: WhatIfChange) => void
 }
@@ -667,14 +632,13 @@ function Sliders({ rows, part, by, changes, onChange }: SlidersProps) {
               }}
             />
           )),
-          {
-            title: 'if halved',
-            hint: 'Change of the mean response time if this took half as long',
-            isNumber: true,
-            cell: ({ halved }) => (
+          numberColumn(
+            'if halved',
+            ({ halved }) => (
               <span class="fd-soft">{halvedText(halved[PARTS.indexOf(part)] ?? 0)}</span>
             ),
-          },
+            { hint: 'Change of the mean response time if this took half as long' },
+          ),
         ]}
       />
       {found.length === 0 ? <p class="fd-soft">Nothing has such a name.</p> : null}
@@ -760,11 +724,8 @@ export const whatIfWidget = defineWidget({
     }
     // A service that no request of the sample calls has no slider.
     const model = restoreRequests(carried.sample)
-    for (const each of [
-      readChanges(changes),
-      ...kept.map((each, i) => readChanges(each, `kept[${i}]`)),
-    ])
-      predictedProfile(model, each)
+    predictedProfile(model, readChanges(changes))
+    kept.forEach((each, i) => void predictedProfile(model, readChanges(each, `kept[${i}]`)))
     return carried
   },
   view: WhatIfView,
