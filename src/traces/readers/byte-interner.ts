@@ -138,17 +138,8 @@ export function sameBytes(
   other: DataView,
   otherStart: number,
 ): boolean {
-  let at = start
-  let place = otherStart
-  for (; at + 8 <= end; at += 8, place += 8) {
-    const eight = view.getFloat64(at, true)
-    if (eight === other.getFloat64(place, true) && eight !== 0) continue
-    // Zeros of either sign are equal, and NaN is not: neither says whether their bytes are.
-    if (view.getInt32(at) !== other.getInt32(place)) return false
-    if (view.getInt32(at + 4) !== other.getInt32(place + 4)) return false
-  }
-  for (; at < end; at++, place++) {
-    if (view.getUint8(at) !== other.getUint8(place)) return false
+  for (let at = start; at < end; at++) {
+    if (view.getUint8(at) !== other.getUint8(otherStart + at - start)) return false
   }
   return true
 }

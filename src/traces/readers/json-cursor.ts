@@ -60,72 +60,24 @@ export class Keys {
 /** Most bytes of repeating values kept with their meanings; beyond it, all are forgotten. */
 export const MAX_REMEMBERED_BYTES = 1 << 23
 
-/** Meanings of values that repeat in many spans, by their bytes: of equal values only the first is parsed. */
-export class Remembered<T> {
-  readonly #meaning: (value: unknown) => T
-  #interner = new ByteInterner()
-  #meanings: (T | undefined)[] = []
-  #expected = 0
-  /** Latest value by the bytes at two places in it, -1 for none. */
-  readonly #guesses = new Int32Array(1024).fill(-1)
-  #place = 0
-  #otherPlace = 0
-  /** Whether a line ends within any of them. */
-  hasLines = false
+/** Meaning of bytes `start` to `end`; `undefined` if they are not JSON. */
+type Meaning<T> = (view: DataView, start: number, end: number) => T | undefined
 
-  constructor(meaning: (value: unknown) => T) {
-    this.#meaning = meaning
-  }
-
-  /** Returns the end of the value at `start` if it is the one that is expected, else -1. */
-  expectedEnd(view: DataView, start: number): number {
-    this.#expected = this.#guesses[this.#cell(view, start)]!
-    return this.#expected < 0 ? -1 : this.#interner.endOf(this.#expected, view, start)
-  }
-
-  /** Returns the meaning of the expected value. */
-  expected(): T | undefined {
-    return this.#meanings[this.#expected]
-  }
-
-  #cell(view: DataView, start: number): number {
-    const at = start + this.#place
-    const other = start + this.#otherPlace
-    if (Math.max(at, other) + 2 > view.byteLength) return 0
-    return Math.imul(view.getUint16(at) + (view.getUint16(other) << 16), 0x9e3779b1) >>> 22
-  }
-
-  /** Guesses this value from now on, by bytes in which it and the last wrong guess differ. */
-  #guess(number: number, view: DataView, start: number): void {
-    const wrong = this.#guesses[this.#cell(view, start)]!
-    if (wrong >= 0 && wrong !== number) {
-      const bytes = this.#interner.bytes(number)
-      const known = this.#interner.bytes(wrong)
-      let apart = 0
-      while (apart < bytes.length - 1 && known[apart] === bytes[apart]) apart++
-      if (apart !== this.#place && apart !== this.#otherPlace) {
-        this.#otherPlace = this.#place
-        this.#place = apart
-      }
+/** Remembers what values that repeat in many spans mean: of equal bytes only the first are parsed. */
+export function rememberedBytes<T>(meaning: (value: unknown) => T): Meaning<T> {
+  let interner = new ByteInterner()
+  let meanings: (T | undefined)[] = []
+  return (view, start, end) => {
+    if (interner.bytesUsed > MAX_REMEMBERED_BYTES) {
+      interner = new ByteInterner()
+      meanings = []
     }
-    this.#guesses[this.#cell(view, start)] = number
-  }
-
-  /** Returns the meaning of bytes `start` to `end`; `undefined` if they are not JSON. */
-  at(view: DataView, start: number, end: number): T | undefined {
-    if (this.#interner.bytesUsed > MAX_REMEMBERED_BYTES) {
-      this.#interner = new ByteInterner()
-      this.#meanings = []
-      this.#guesses.fill(-1)
-    }
-    const number = this.#interner.intern(view, start, end)
-    if (number === this.#meanings.length) {
-      this.hasLines ||= this.#interner.bytes(number).includes(NEWLINE)
+    const number = interner.intern(view, start, end)
+    if (number === meanings.length) {
       const value = parsedNanos(view, start, end)
-      this.#meanings.push(value === undefined ? undefined : this.#meaning(value))
+      meanings.push(value === undefined ? undefined : meaning(value))
     }
-    this.#guess(number, view, start)
-    return this.#meanings[number]
+    return meanings[number]
   }
 }
 
@@ -141,7 +93,7 @@ export function textAt({ buffer, byteOffset }: DataView, start: number, end: num
 }
 
 /** Parses bytes `start` to `end`, times as text; `undefined` if they are not JSON. */
-function parsedNanos(view: DataView, start: number, end: number): unknown {
+export function parsedNanos(view: DataView, start: number, end: number): unknown {
   return parsedJson(withNanosAsText(textAt(view, start, end)))
 }
 
@@ -219,22 +171,9 @@ export class JsonCursor {
   }
 
   /** Skips the value here and returns its meaning; `undefined` if it is not JSON. */
-  value<T>(remembered: Remembered<T>): T | undefined {
+  value<T>(meaning: Meaning<T>): T | undefined {
     const start = this.at
-    // If lines matter, their ends have to be seen.
-    const isOff = this.inLine && remembered.hasLines
-    const expectedEnd = isOff ? -1 : remembered.expectedEnd(this.view, start)
-    if (expectedEnd > 0 && !isWordByte(this.bytes[expectedEnd] ?? COMMA)) {
-      this.at = expectedEnd
-      return remembered.expected()
-    }
-    return this.skip() ? remembered.at(this.view, start, this.at) : undefined
-  }
-
-  /** Skips the value here and parses it, times as text; `undefined` if it is not JSON. */
-  parsed(): unknown {
-    const start = this.at
-    return this.skip() ? parsedNanos(this.view, start, this.at) : undefined
+    return this.skip() ? meaning(this.view, start, this.at) : undefined
   }
 
   /** Goes behind the value here by its brackets and quotes; whether it ends. */

@@ -14,8 +14,9 @@ import {
   MAX_REMEMBERED_BYTES,
   NEWLINE,
   OPEN_OBJECT,
+  parsedNanos,
   QUOTE,
-  Remembered,
+  rememberedBytes,
   textAt,
 } from './json-cursor.ts'
 import {
@@ -48,7 +49,7 @@ const SAFE_DIGITS = /^\d{1,15}$/
 
 /** Reads the attributes of spans; names are remembered. */
 class UsualAttributes {
-  readonly #names = new Remembered((value) => new KnownText(textOf(value)))
+  readonly #names = rememberedBytes((value) => new KnownText(textOf(value)))
 
   /** Reads the attribute that the cursor is at; whether it is JSON. */
   read(cursor: JsonCursor, into: KnownAttribute[]): boolean {
@@ -59,7 +60,7 @@ class UsualAttributes {
       return true
     }
     cursor.at = start
-    const value = cursor.parsed()
+    const value = cursor.value(parsedNanos)
     const [entry] = otlpAttributes([value])
     if (entry !== undefined) into.push(knownAttribute(entry))
     return value !== undefined
@@ -155,9 +156,8 @@ const SAID: { readonly [key: number]: (value: unknown) => Partial<Run> } = {
 class SpanRuns {
   readonly #texts = new ByteInterner()
   readonly #attributes = new UsualAttributes()
-  readonly #said = Array.from(
-    { length: KEY_COUNT },
-    (_, key) => new Remembered(SAID[key] ?? ((): Partial<Run> => ({}))),
+  readonly #said = Array.from({ length: KEY_COUNT }, (_, key) =>
+    rememberedBytes(SAID[key] ?? ((): Partial<Run> => ({}))),
   )
 
   /** Goes on to the next value that varies; `undefined` where something is unusual. */
@@ -237,10 +237,10 @@ interface SpanTaker {
  */
 export class UsualSpans extends JsonCursor {
   readonly #taker: SpanTaker
-  readonly #resources: Remembered<KnownResource>
-  readonly #names = new Remembered((value) => new SpanName(textOf(value)))
+  readonly #resources
+  readonly #names = rememberedBytes((value) => new SpanName(textOf(value)))
   /** Irrelevant values, which have to be JSON, however. */
-  readonly #others = new Remembered(() => true)
+  readonly #others = rememberedBytes(() => true)
   readonly #runs = new SpanRuns()
   /** Has the runs that come before names. */
   readonly #unnamed = new SpanName('')
@@ -258,7 +258,7 @@ export class UsualSpans extends JsonCursor {
   constructor(taker: SpanTaker, keep: boolean | undefined) {
     super()
     this.#taker = taker
-    this.#resources = new Remembered((value) => {
+    this.#resources = rememberedBytes((value): KnownResource => {
       const described = isJsonObject(value) ? value['attributes'] : undefined
       const reporter = reporterOf(otlpAttributes(described), { keep })
       return { reporter, known: knownReporter(reporter) }
@@ -307,7 +307,7 @@ export class UsualSpans extends JsonCursor {
     this.#found.push(span)
     if (!this.#isUsual(span)) {
       this.at = start
-      const unusual = this.parsed()
+      const unusual = this.value(parsedNanos)
       if (!isJsonObject(unusual)) return false
       span.unusual = unusual
     }
@@ -380,7 +380,7 @@ export class UsualSpans extends JsonCursor {
     const start = this.at
     if (this.list(NONE)) return []
     this.at = start
-    const events = this.parsed()
+    const events = this.value(parsedNanos)
     return events === undefined ? undefined : otlpEvents(events)
   }
 
