@@ -115,15 +115,11 @@ function named([name]: Entry, entries: readonly Entry[]): Entry | undefined {
 const SEPARATOR = '\0'
 const HEX = /^[0-9a-f]+$/i
 
-function nodeKey(node: string, trace?: string): string {
-  return trace === undefined ? node : `${trace}${SEPARATOR}${node}`
+const KEYS = {
+  node: (node: string, trace?: string) =>
+    trace === undefined ? node : `${trace}${SEPARATOR}${node}`,
+  span: (span: string, trace = '') => `${SEPARATOR}${plainId(trace)}${SEPARATOR}${plainId(span)}`,
 }
-
-function spanKey(span: string, trace = ''): string {
-  return `${SEPARATOR}${plainId(trace)}${SEPARATOR}${plainId(span)}`
-}
-
-const KEYS = { node: nodeKey, span: spanKey }
 
 function keyWords(key: string): string {
   const [first = '', second, third] = key.split(SEPARATOR)

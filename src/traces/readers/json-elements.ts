@@ -1,6 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { TraceFormatError } from '../../core/errors.ts'
 import { type IssueEffect, type QualityLog, TRUNCATED_FILE } from '../quality.ts'
+import { parsedJson } from './json-values.ts'
 import {
   BACKSLASH,
   CLOSE_ARRAY,
@@ -10,8 +11,7 @@ import {
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-} from './json-cursor.ts'
-import { parsedJson } from './json-values.ts'
+} from './otlp-usual-spans.ts'
 
 /** Bytes that may stand between JSON values: space, the record separator, the byte order mark. */
 const SPACE = new Set([9, NEWLINE, 13, 32, 0x1e, 0xef, 0xbb, 0xbf])

@@ -154,20 +154,18 @@ function parseClause(clause: string): Condition {
   const another = dividedBy(OR, rest)
     .slice(1)
     .find((value) => ANOTHER.test(value))
-  if (another !== undefined) throw divided(clause, another)
+  if (another !== undefined) {
+    throw new FlowdeltaError(
+      `Condition ${show(clause)}: after "or" or a comma stand further values, as in 'tenant.tier = pro or free', ` +
+        `not conditions like ${show(another)}. Join conditions with "and", ask for one at a time, or write the value between double quotes.`,
+    )
+  }
   if (op !== 'is' && op !== 'is not' && values.length > 1) {
     throw new FlowdeltaError(
       `Condition ${show(clause)} compares with several values. Give one number.`,
     )
   }
   return condition(subject, op, values, orNotRecorded)
-}
-
-function divided(clause: string, another: string): FlowdeltaError {
-  return new FlowdeltaError(
-    `Condition ${show(clause)}: after "or" or a comma stand further values, as in 'tenant.tier = pro or free', ` +
-      `not conditions like ${show(another)}. Join conditions with "and", ask for one at a time, or write the value between double quotes.`,
-  )
 }
 
 /** @param asked what errors quote */
@@ -190,24 +188,19 @@ export function condition(
   orNotRecorded = false,
 ): Condition {
   const { service, attribute, isAttribute } = subject
-  const shown = values.map(printable)
-  const text = conditionText(subject, op, [
-    ...shown.map((value) => (UNCLEAR.test(value) ? quoted(value) : value)),
+  const shown = [
+    ...values.map(printable).map((value) => (UNCLEAR.test(value) ? quoted(value) : value)),
     ...(orNotRecorded ? [NOT_RECORDED] : []),
-  ])
-  return { service, attribute, isAttribute, op, values, orNotRecorded, text }
-}
-
-function conditionText(subject: Subject, op: ConditionOp, values: readonly string[]): string {
-  const { service, attribute, isAttribute } = subject
+  ]
   const isClear =
     PLAIN.test(attribute) && !(isAttribute && builtIn({ ...subject, isAttribute: false }))
   const name = isClear ? attribute : quoted(attribute)
   const names =
     service === null ? name : `${PLAIN.test(service) ? service : quoted(service)} ${name}`
-  const last = values.at(-1) ?? ''
-  const all = values.length < 2 ? last : `${values.slice(0, -1).join(', ')} or ${last}`
-  return `${names} ${OPS[op].shown}${OPS[op].written ? ` ${all}` : ''}`
+  const last = shown.at(-1) ?? ''
+  const all = shown.length < 2 ? last : `${shown.slice(0, -1).join(', ')} or ${last}`
+  const text = `${names} ${OPS[op].shown}${OPS[op].written ? ` ${all}` : ''}`
+  return { service, attribute, isAttribute, op, values, orNotRecorded, text }
 }
 
 export function conditionsText(conditions: readonly Condition[]): string {

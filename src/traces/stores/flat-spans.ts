@@ -3,6 +3,7 @@ import { zip } from 'd3-array'
 import type { RowGroup } from 'hyparquet'
 import { hexOf } from '../../core/base64.ts'
 import { show, TraceFormatError } from '../../core/errors.ts'
+import { defineOptions } from '../../core/options.ts'
 import { beginning } from '../../core/words.ts'
 import {
   ATTRIBUTE_TYPES,
@@ -12,13 +13,22 @@ import {
   numberOrText,
   parsedJson,
 } from '../readers/json-values.ts'
-import { linksOf } from '../readers/otlp.ts'
+import { linksOf, readBeside } from '../readers/otlp.ts'
 import { NAMES as ROLE_NAMES } from '../readers/span-formats.ts'
 import { inNanos, plainName, type TimeUnit, unitBySize } from '../readers/span-times.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import type { SpanLink } from '../span-traces-builder.ts'
-import { asText, type Column, type FromBytes, type ParquetFile } from './parquet-file.ts'
+import {
+  asText,
+  type Column,
+  damagedParquet,
+  type FromBytes,
+  openParquet,
+  type ParquetFile,
+} from './parquet-file.ts'
+import { SAVED_KEY } from './saved-parquet.ts'
 import { rowAdder } from './span-rows.ts'
+import { storeKind } from './store.ts'
 
 /** Names of columns besides those of roles, as `plainName` makes them; the best first. */
 const { references: _, error: __, success: ___, ...USED } = ROLE_NAMES
@@ -41,7 +51,7 @@ type Parts = { readonly [part in Part]?: Column }
 const REQUIRED = ['trace', 'span', 'service', 'start'] as const
 
 /** Whether a file has a span a row. */
-export function isFlatSpans(file: ParquetFile): boolean {
+function isFlatSpans(file: ParquetFile): boolean {
   const parts = partsOf(file)
   return REQUIRED.every((part) => parts[part] !== undefined)
 }
@@ -245,4 +255,45 @@ function typed(entries: Texts, types: string): AttributeEntry[] {
     const known = ATTRIBUTE_TYPES[types[i] ?? '']
     return [key, known === undefined ? numberOrText(text) : known(text)]
   })
+}
+
+/** Parquet files of spans in flat columns. */
+export const parquetStore = storeKind({
+  parameters: defineOptions({}),
+  isFile: true,
+  async read({ location }, { signal, onProgress }, sink) {
+    const files = await openParquet(location)
+    const whole = files.reduce((sum, { bytes }) => sum + bytes, 0)
+    let bytes = 0
+    try {
+      for (const file of files) {
+        signal?.throwIfAborted()
+        await file.requireIntact()
+        readBeside(parsedJson(file.said(SAVED_KEY) ?? ''), sink, file.name)
+        requireFlatSpans(file)
+        await readFlatSpans(file, sink)
+        bytes += file.bytes
+        onProgress(file.bytes, bytes / whole)
+      }
+    } catch (error) {
+      throw isOfData(error) ? damagedParquet(location, error) : error
+    } finally {
+      for (const file of files) await file.close()
+    }
+  },
+})
+
+/** Whether an error comes from values that contradict the file's own schema. */
+function isOfData(error: unknown): error is Error {
+  return [RangeError, SyntaxError, TypeError].some((kind) => error instanceof kind)
+}
+
+function requireFlatSpans(file: ParquetFile): void {
+  if (isFlatSpans(file)) return
+  const columns = [...new Set(file.columns.map(({ path }) => path[0]))].slice(0, 12).join(', ')
+  throw new TraceFormatError(
+    `The Parquet file has no columns for trace id, span id, service and start; it has ${columns}`,
+    { file: file.name },
+    'Name them TraceId, SpanId, ParentSpanId, ServiceName, SpanName, Timestamp and Duration; ask for the traces in blocks of Tempo as tempo://host:3200',
+  )
 }

@@ -24,21 +24,19 @@ import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import {
   type CallOrder,
+  clusterCalls,
   findCallOrders,
+  type LearnedCluster,
+  OrderTimes,
   type OwnTimes,
   ownTimes,
   type PeriodPlans,
+  type TimedPeriod,
   type WaitPlan,
+  waitAlike,
   waitGraph,
   waitPlan,
 } from './call-orders.ts'
-import {
-  clusterCalls,
-  type LearnedCluster,
-  OrderTimes,
-  type TimedPeriod,
-  waitAlike,
-} from './cluster-orders.ts'
 
 /** A call that an execution model makes: the `occurrence`-th of its kind, from 0. */
 type ModelNode = CallName & { readonly occurrence: number }
