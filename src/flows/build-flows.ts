@@ -208,14 +208,11 @@ function evenSample(flows: FlowSet): FlowSet {
 function systematicDraws(flows: FlowSet, share: (row: number) => number) {
   const random = randomSource(SEED)
   const keyOf = (row: number) => `${flows.recordedIn[row]} ${flows.traceOf[row]}`
-  const firstOf = new Map<string, number>()
-  for (const row of flows.traceOf.keys()) {
-    if (!firstOf.has(keyOf(row))) firstOf.set(keyOf(row), row)
-  }
+  const firsts = Array.from(group(flows.traceOf.keys(), keyOf).values(), ([first]) => first!)
   const alikeBy = (row: number) =>
     `${flows.recordedIn[row]} ${flows.shapes.labels(flows.shapeOf[row]!)[0]} ${share(row)}`
   const draws = new Map<string, number>()
-  for (const alike of group(random.shuffle([...firstOf.values()]), alikeBy).values()) {
+  for (const alike of group(random.shuffle(firsts), alikeBy).values()) {
     let due = random.next()
     for (const row of alike) {
       draws.set(keyOf(row), 1 - due)

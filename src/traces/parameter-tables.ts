@@ -12,17 +12,11 @@ export interface ParameterOwner {
   readonly trace: string | undefined
 }
 
-/** Parameters of one owner: the place of its first row, and the traces that have it. */
-interface OwnerParameters {
-  readonly place: Place
-  readonly entries: Entry[]
-  readonly usedBy: Set<string>
-}
-
 /** Parameters from separate tables, with an account of rows and owners without a match. */
 export class ParameterTables {
   readonly #quality: QualityLog
-  readonly #owners = new Map<string, OwnerParameters>()
+  /** Parameters of each owner: the place of its first row, and the traces that have it. */
+  readonly #owners = new Map<string, { place: Place; entries: Entry[]; usedBy: Set<string> }>()
   #rows = 0
   readonly #asked = { count: 0, missed: 0, kind: 'node', first: '' }
   #firstMissed: { readonly trace: string; readonly words: string } | undefined

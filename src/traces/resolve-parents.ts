@@ -33,8 +33,15 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog) {
     const first = kept
     const shared = indexSpans(spans, members, index)
     for (const row of members) {
-      if (shared?.copies.has(row)) noteDuplicate(spans, row, quality)
-      else {
+      if (shared?.copies.has(row)) {
+        quality.skip({
+          code: DUPLICATE_SPAN,
+          effect: 'span skipped',
+          place: { trace: spans.traceId(spans.trace[row]!) },
+          message: `Span ${spans.ids.text(row)} is there twice; the later one is left out`,
+          next: 'Remove the copy, or load without `strict`',
+        })
+      } else {
         order[kept] = row
         position[row] = kept++
       }
@@ -120,16 +127,6 @@ function hasCircle(parent: Int32Array, first: number, end: number): boolean {
     }
   }
   return false
-}
-
-function noteDuplicate(spans: ArrivedSpans, row: number, quality: QualityLog): void {
-  quality.skip({
-    code: DUPLICATE_SPAN,
-    effect: 'span skipped',
-    place: { trace: spans.traceId(spans.trace[row]!) },
-    message: `Span ${spans.ids.text(row)} is there twice; the later one is left out`,
-    next: 'Remove the copy, or load without `strict`',
-  })
 }
 
 interface SpanSides {

@@ -146,8 +146,12 @@ export class SpanTracesBuilder {
     spans.durationUs.push(span.durationUs)
     let version = span.version ?? ''
     let { probability, attributes: recorded = [] } = span
-    const attributes = this.#parameters ? withParameters(span, this.#parameters) : recorded
-    for (const [key, value] of attributes) {
+    if (this.#parameters !== undefined) {
+      const own = [...recorded]
+      const owner = { kind: 'span', id: span.spanId, trace: span.traceId } as const
+      recorded = [...own, ...this.#parameters.of(owner, own)]
+    }
+    for (const [key, value] of recorded) {
       const said = attributeProbability(key, value)
       probability = lesserProbability(probability, said)
       if (said !== undefined) continue
@@ -346,15 +350,6 @@ export class SpanTracesBuilder {
 /** Returns the time between two moments, in whole nanoseconds. */
 export function durationBetween(startUs: Microseconds, endUs: Microseconds): Microseconds {
   return Math.round((endUs - startUs) * 1e3) / 1e3
-}
-
-/** Returns a span's own attributes, then what tables say of it. */
-function withParameters(
-  { traceId, spanId, attributes }: SpanRecord,
-  parameters: ParameterTables,
-): readonly (readonly [key: string, value: AttributeValue])[] {
-  const own = [...(attributes ?? [])]
-  return [...own, ...parameters.of({ kind: 'span', id: spanId, trace: traceId }, own)]
 }
 
 /** Lays records that name no trace to the service that their fields, else the file, name. Others are left out. */

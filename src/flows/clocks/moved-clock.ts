@@ -20,9 +20,6 @@ export interface MovedClock {
   readonly ofPairs: ReadonlyMap<string, number>
 }
 
-/** Clock, or service, of each span of a recording. */
-type Ends = Uint32Array
-
 /** Most calls that are looked at, evenly spread: in all, and of a pair and period. */
 const MAX_CALLS = 200_000
 const MAX_OF_PAIR = 2000
@@ -64,7 +61,7 @@ export interface Corrections {
 
 interface Moving {
   /** Clocks of spans by recording, or their services if these move with all their clocks. */
-  readonly ends: readonly Ends[]
+  readonly ends: readonly Uint32Array[]
   /** Number of recordings of before. */
   readonly runs: number
 }
@@ -181,9 +178,12 @@ function pairsOf(
       const every = Math.ceil(some.length / MAX_OF_PAIR)
       for (const call of some.filter(isWaitedFor).filter((_, i) => i % every === 0)) {
         const traces = periods[period[call]!]!
-        const { parent, startUs, durationUs } = traces.spans
+        const { parent, startUs, durationUs, service, operation } = traces.spans
         const [callee, caller] = [span[call]!, parent[span[call]!]!]
-        const key = [caller, callee].map((one) => operationOf(traces, one)).join('\n')
+        const { services, operations } = traces
+        const key = [caller, callee]
+          .map((one) => `${services.value(service[one]!)} ${operations.value(operation[one]!)}`)
+          .join('\n')
         const ways = getOrInsert(strata, key, () => [newWays(), newWays()] as const)[side]!
         const thereUs = startUs[callee]! - startUs[caller]!
         ways.there.push(thereUs)
@@ -196,10 +196,6 @@ function pairsOf(
 
 function newWays(): Ways {
   return { there: [], back: [] }
-}
-
-function operationOf({ spans, services, operations }: SpanTraces, span: number): string {
-  return `${services.value(spans.service[span]!)} ${operations.value(spans.operation[span]!)}`
 }
 
 /** Returns how far the clocks of a pair moved; `null` where too few calls tell. */

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../core/entries.ts'
 import { TraceFormatError } from '../../core/errors.ts'
 import { listed } from '../../core/words.ts'
 import { isJsonObject, type JsonObject, parsedJson } from './json-values.ts'
@@ -139,9 +140,7 @@ export class LayoutLearner {
         isOwn &&
         !(format.lacks !== undefined && sample.own.has(format.lacks))
       ) {
-        const fitting = this.#fitting.get(format) ?? []
-        fitting.push(sample)
-        this.#fitting.set(format, fitting)
+        getOrInsert(this.#fitting, format, () => []).push(sample)
         return true
       }
       const share = 1 - lacking.length / format.has.length

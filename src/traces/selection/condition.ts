@@ -2,34 +2,22 @@ import { FlowdeltaError, show } from '../../core/errors.ts'
 import { QUOTED, quoted, unquoted } from '../../core/quoted.ts'
 import { printable, readDuration } from '../../core/words.ts'
 
-/** Operators that compare a property of a request with values. */
-export type ConditionOp =
-  | 'is'
-  | 'is not'
-  | 'from'
-  | 'below'
-  | 'above'
-  | 'up to'
-  | 'recorded'
-  | 'not recorded'
-  | 'calls'
-  | 'does not call'
-
 /** Operators: how each is shown, how else it may be written, and which one holds if and only if it does not. */
-const OPS: Readonly<
-  Record<ConditionOp, { shown: string; written?: readonly string[]; opposite: ConditionOp }>
-> = {
+const OPS = {
   is: { shown: '=', written: ['==', 'is'], opposite: 'is not' },
   'is not': { shown: 'is not', written: ['!=', '≠'], opposite: 'is' },
   from: { shown: '≥', written: ['>='], opposite: 'below' },
   below: { shown: '<', written: [], opposite: 'from' },
   above: { shown: '>', written: [], opposite: 'up to' },
   'up to': { shown: '≤', written: ['<='], opposite: 'above' },
-  recorded: { shown: 'is recorded', opposite: 'not recorded' },
-  'not recorded': { shown: 'is not recorded', opposite: 'recorded' },
-  calls: { shown: 'is called', opposite: 'does not call' },
-  'does not call': { shown: 'is not called', opposite: 'calls' },
-}
+  recorded: { shown: 'is recorded', written: null, opposite: 'not recorded' },
+  'not recorded': { shown: 'is not recorded', written: null, opposite: 'recorded' },
+  calls: { shown: 'is called', written: null, opposite: 'does not call' },
+  'does not call': { shown: 'is not called', written: null, opposite: 'calls' },
+} as const
+
+/** Operators that compare a property of a request with values. */
+export type ConditionOp = keyof typeof OPS
 
 export const CONDITION_OPS = Object.keys(OPS) as ConditionOp[]
 
@@ -87,7 +75,7 @@ export function builtIn({ attribute, isAttribute }: Subject): BuiltIn | null {
 }
 
 /** Operators by their signs, as they are written before values. */
-const SIGNS = new Map(
+const SIGNS = new Map<string, ConditionOp>(
   Object.entries(OPS).flatMap(([op, { shown, written }]) =>
     (written ? [shown, ...written] : []).map((sign) => [sign, op as ConditionOp]),
   ),

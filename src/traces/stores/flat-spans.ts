@@ -1,6 +1,5 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
 import { zip } from 'd3-array'
-import type { RowGroup } from 'hyparquet'
 import { hexOf } from '../../core/base64.ts'
 import { show, TraceFormatError } from '../../core/errors.ts'
 import { defineOptions } from '../../core/options.ts'
@@ -50,12 +49,6 @@ type Parts = { readonly [part in Part]?: Column }
 /** Parts that no span goes without. */
 const REQUIRED = ['trace', 'span', 'service', 'start'] as const
 
-/** Whether a file has a span a row. */
-function isFlatSpans(file: ParquetFile): boolean {
-  const parts = partsOf(file)
-  return REQUIRED.every((part) => parts[part] !== undefined)
-}
-
 function partsOf({ columns }: ParquetFile): Parts {
   const named = new Map(columns.map((column) => [column.path.join('.'), column]))
   const found = Object.keys(NAMES).flatMap((part) => {
@@ -89,7 +82,9 @@ export async function readFlatSpans(file: ParquetFile, sink: ReadSink): Promise<
     textsIn(values[part]?.[row], `${file.name}, column ${parts[part]?.path[0]}`)
   const linksAt = (row: number) => {
     if (values.linkTraces?.[row]) {
-      return zip(listed('linkTraces', row), listed('linkSpans', row)).map(linkOf)
+      return zip(listed('linkTraces', row), listed('linkSpans', row)).map(
+        ([trace, span]): SpanLink => ({ traceId: textOf(trace), spanId: textOf(span) }),
+      )
     }
     const json = text('links', row)
     return json === '' ? [] : linksOf(parsedJson(json))
@@ -100,7 +95,10 @@ export async function readFlatSpans(file: ParquetFile, sink: ReadSink): Promise<
       return [textOf(name), typed(textsIn(own, file.name), '')] as const
     })
   for (const group of file.metadata.row_groups) {
-    values = await valuesOf(file, group, parts)
+    const read = Object.entries(parts).map(async ([part, column]) => {
+      return [part, await file.read(group, column, IDS.has(part) ? asId : asText)]
+    })
+    values = Object.fromEntries(await Promise.all(read))
     const starts = nanosOf(values.start!, parts.start!, file.name)
     const durations = durationsOf(values, parts, starts, file.name)
     for (let row = 0; row < durations.length; row++) {
@@ -139,18 +137,7 @@ type Values = { readonly [part in Part]?: ArrayLike<unknown> }
 /** Parts that are ids. */
 const IDS: ReadonlySet<string> = new Set(['trace', 'span', 'parent', 'linkSpans', 'linkTraces'])
 
-async function valuesOf(file: ParquetFile, group: RowGroup, parts: Parts): Promise<Values> {
-  const read = Object.entries(parts).map(async ([part, column]) => {
-    return [part, await file.read(group, column, IDS.has(part) ? asId : asText)]
-  })
-  return Object.fromEntries(await Promise.all(read))
-}
-
 const SECOND = 1_000_000_000n
-
-function linkOf([trace, span]: readonly unknown[]): SpanLink {
-  return { traceId: textOf(trace), spanId: textOf(span) }
-}
 
 const HEX = /^[0-9a-f]+$/i
 
@@ -276,20 +263,18 @@ export const parquetStore = storeKind({
         onProgress(file.bytes, bytes / whole)
       }
     } catch (error) {
-      throw isOfData(error) ? damagedParquet(location, error) : error
+      // Values that contradict the file's own schema.
+      const isOfData = [RangeError, SyntaxError, TypeError].some((kind) => error instanceof kind)
+      throw isOfData ? damagedParquet(location, error) : error
     } finally {
       for (const file of files) await file.close()
     }
   },
 })
 
-/** Whether an error comes from values that contradict the file's own schema. */
-function isOfData(error: unknown): error is Error {
-  return [RangeError, SyntaxError, TypeError].some((kind) => error instanceof kind)
-}
-
 function requireFlatSpans(file: ParquetFile): void {
-  if (isFlatSpans(file)) return
+  const parts = partsOf(file)
+  if (REQUIRED.every((part) => parts[part] !== undefined)) return
   const columns = [...new Set(file.columns.map(({ path }) => path[0]))].slice(0, 12).join(', ')
   throw new TraceFormatError(
     `The Parquet file has no columns for trace id, span id, service and start; it has ${columns}`,

@@ -1,5 +1,5 @@
 // Over every call of both periods: the loops index with `!`.
-import { group as groupBy, least, sum } from 'd3-array'
+import { cumsum, group as groupBy, least, sum } from 'd3-array'
 import { type CallForest, callWeights, type IndexedCalls } from '../../calls/call-forest.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { InternalError } from '../../core/errors.ts'
@@ -172,10 +172,7 @@ export function waitPlan({ order, predecessors, returnPredecessors }: WaitGraph)
   }
   const waitsFor = Int32Array.from(predecessors, setOf)
   const replyWaitsFor = setOf(returnPredecessors)
-  const setOffsets = new Uint32Array(sets.length + 1)
-  sets.forEach((nodes, set) => {
-    setOffsets[set + 1] = setOffsets[set]! + nodes.length
-  })
+  const setOffsets = Uint32Array.from([0, ...cumsum(sets, ({ length }) => length)])
   const setNodes = Uint32Array.from(sets.flat())
   const nodes = order.length
   return { nodes, order: Uint32Array.from(order), waitsFor, replyWaitsFor, setOffsets, setNodes }

@@ -30,12 +30,6 @@ export const PERIOD_OPTIONS = defineOptions({
   }),
 })
 
-/** @throws OptionError for a period that the models were not learned from */
-function requirePeriod(models: ExecutionModels, period: Period): void {
-  if (period < models.forests.length) return
-  throw new OptionError('period', period, 'a period that was learned: 0, or 1 of two')
-}
-
 /**
  * Predicts the latency profile under a scenario: recomputes every recorded request up to its response
  * time.
@@ -62,7 +56,9 @@ export function applyScenario(
 ): ScenarioProfile {
   requireStage('applyScenario(models, scenario)', models, ExecutionModels)
   const { period } = readOptions(PERIOD_OPTIONS, options)
-  requirePeriod(models, period)
+  if (period >= models.forests.length) {
+    throw new OptionError('period', period, 'a period that was learned: 0, or 1 of two')
+  }
   const chosen = requireScenario(scenario, 'scenario')
   const base = new RequestModel(models, period)
   const target = models.forests.length > 1 ? new RequestModel(models, period === 0 ? 1 : 0) : null
@@ -152,17 +148,15 @@ export function predictScenarios(
     requests: requestsOf(models),
     population: model,
     after: after && profileOf(new RequestModel(models, 1).recorded),
-    profiles: all.map((scenario) => applied(models, scenario)),
-  }
-}
-
-function applied(models: ExecutionModels, scenario: Scenario): ScenarioProfile {
-  try {
-    return applyScenario(models, scenario)
-  } catch (problem) {
-    if (!(problem instanceof OptionError)) throw problem
-    const { option, value, expected } = problem
-    throw new OptionError(`apply.${option}`, value, expected)
+    profiles: all.map((scenario) => {
+      try {
+        return applyScenario(models, scenario)
+      } catch (problem) {
+        if (!(problem instanceof OptionError)) throw problem
+        const { option, value, expected } = problem
+        throw new OptionError(`apply.${option}`, value, expected)
+      }
+    }),
   }
 }
 
