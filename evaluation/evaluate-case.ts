@@ -1,5 +1,5 @@
 import { type ComparisonOptions, compare } from '../src/comparison/comparison.ts'
-import { compareVariances } from '../src/explain/variance/compare-variances.ts'
+import { compareVariances } from '../src/explain/variance/find-variance.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 import { evaluateComparison } from './evaluate-comparison.ts'
 import { type BaselineQualities, operationBaselines } from './operation-baselines.ts'

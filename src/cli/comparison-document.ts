@@ -25,10 +25,15 @@ import {
   words,
 } from '../core/json-parts.ts'
 import { type Quantity, TIME } from '../core/quantity.ts'
-import { changesOf, mostChanged, mutationEffect } from '../explain/category-changes.ts'
 import { flowDifferences } from '../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-comparison.ts'
-import { type Explained, listedFindings } from '../explain/listed-findings.ts'
+import {
+  changesOf,
+  type Explained,
+  listedFindings,
+  mostChanged,
+  mutationEffect,
+} from '../explain/listed-findings.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { ComparisonResults, FindingResults } from '../views/text/comparison-text.ts'
 import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'

@@ -17,8 +17,12 @@ import {
 } from '../core/json-parts.ts'
 import { defineOptions, flag, optionalText } from '../core/options.ts'
 import type { Terms } from '../core/result-conditions.ts'
-import { logsTitle } from '../explain/logs/log-headline.ts'
-import { differences, newErrors, performanceSentences } from '../explain/logs/log-words.ts'
+import {
+  differences,
+  logsTitle,
+  newErrors,
+  performanceSentences,
+} from '../explain/logs/log-words.ts'
 import { compareLogs, LOG_OPTIONS, type LogComparison } from '../logs/compare-logs.ts'
 import type { LogClass } from '../logs/features/log-set.ts'
 import { loadLogs } from '../logs/readers/load-logs.ts'

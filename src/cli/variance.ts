@@ -15,10 +15,10 @@ import {
 } from '../core/json-parts.ts'
 import { count, defineOptions, flag } from '../core/options.ts'
 import type { EdgeVariance } from '../explain/variance/category-variance.ts'
-import { compareVariances } from '../explain/variance/compare-variances.ts'
 import type { AnomalousEdge, Anomaly } from '../explain/variance/find-anomalies.ts'
 import {
   type CategorySpread,
+  compareVariances,
   findVariance,
   VARIANCE_OPTIONS,
   type VarianceSources,

@@ -43,8 +43,11 @@ import {
 } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { whatifWarnings } from '../whatif/diagnosis/trace-warnings.ts'
 import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
-import type { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
-import { predictScenarios, requestsOf } from '../whatif/scenarios/predict-scenarios.ts'
+import {
+  predictScenarios,
+  requestsOf,
+  type ScenarioProfile,
+} from '../whatif/scenarios/apply-scenario.ts'
 import { conditions, failOn } from './conditions.ts'
 import {
   addOptions,

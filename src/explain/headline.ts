@@ -1,4 +1,5 @@
-import { extent, range } from 'd3-array'
+import { extent, range, sum } from 'd3-array'
+import { type Detectable, detectableShifts } from '../compare/findings/detectable.ts'
 import { isClear, type WholeShift, wholeShifts } from '../compare/findings/request-findings.ts'
 import type { Comparison } from '../comparison/comparison.ts'
 import { partOfAll, timeText } from '../comparison/words/finding-facts.ts'
@@ -160,4 +161,56 @@ function timesOf(flows: FlowSet, isWanted: (request: number) => boolean): string
   if (from === undefined || to === undefined) return undefined
   const day = from.slice(0, from.indexOf(' ') + 1)
   return `${from} to ${to.startsWith(day) ? to.slice(day.length) : to} UTC`
+}
+
+/** Adds up the contributions of findings, for comparison with the extra time of all requests after. */
+export function accounting({ account, findings, flows }: Comparison) {
+  const observedUs = findings.observedChangeUs
+  const mixUs = account.mixUs * flows.countedIn(AFTER)
+  const part = (rank: number | null, name: string, totalUs: number) => ({
+    /** Rank of the finding; `null` if it is none. */
+    rank,
+    name,
+    totalUs,
+    perRequestUs: totalUs / Math.max(1, flows.countedIn(AFTER)),
+    /** Share of the observed change; `NaN` if that may be 0. */
+    share: findings.changeIsClear ? totalUs / observedUs : Number.NaN,
+  })
+  const left = findings.omitted > 0 ? `, ${findings.omitted} smaller findings included` : ''
+  return {
+    findings: findings.findings.map(({ rank, title, contributionUs }) =>
+      part(rank, title, contributionUs),
+    ),
+    /** Together with the findings, they add up to the observed change. */
+    others: [
+      ...(mixUs === 0 ? [] : [part(null, 'changed request mix', mixUs)]),
+      part(null, `unexplained${left}`, observedUs - mixUs - findings.attributedUs),
+    ],
+    observed: part(null, 'observed', observedUs),
+  }
+}
+
+/** Returns the slowdown of frequent kinds of requests that four comparisons of five find. */
+export function power({ flows, steps, edges }: Comparison, limit: number) {
+  const all = detectableShifts(steps, edges)
+  const testable = all.filter((kind) => kind.testable)
+  const after = (kinds: readonly Detectable[]) => sum(kinds, (kind) => kind.after)
+  return {
+    kinds: testable.slice(0, limit),
+    quantity: flows.quantity,
+    isOfRuns: flows.runs.length > 1,
+    testableKinds: testable.length,
+    allKinds: all.length,
+    /** Share of the requests after. */
+    testableShare: after(testable) / Math.max(1, after(all)),
+  }
+}
+
+export function powerNote(known: ReturnType<typeof power>): string {
+  const { testableKinds, allKinds, testableShare, quantity, isOfRuns } = known
+  return (
+    `If every request of a type took that much ${quantity === TIME ? 'longer' : 'more'}, four of five comparisons like this ` +
+    `would find it${isOfRuns ? ', if runs did not differ' : ''}. ${grouped(testableKinds)} of ${counted(allKinds, 'type')} ${testableKinds === 1 ? 'has' : 'have'} enough ` +
+    `requests for a test: ${percent(testableShare)} of the requests after.`
+  )
 }

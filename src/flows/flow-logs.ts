@@ -4,7 +4,7 @@ import { addAt, getOrInsert } from '../core/entries.ts'
 import { DrainTree, tokensOf } from '../logs/readers/drain/log-templates.ts'
 import { welch } from '../stats/welch.ts'
 import { entriesWithin, groupRows } from '../traces/group-rows.ts'
-import { growingUint32 } from '../traces/growing-columns.ts'
+import { gather, growingUint32 } from '../traces/growing-columns.ts'
 import { GRAVE_LEVELS, type SpanLogs, statementParts } from '../traces/log-records.ts'
 import { AFTER, BEFORE, type Period } from '../traces/period.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
@@ -61,9 +61,8 @@ export function flowLogs(
 
 export function selectLogs(logs: FlowLogColumns, requests: Uint32Array): FlowLogColumns {
   const { offsets, entries } = entriesWithin(logs.offsets, requests)
-  const pick = (column: Uint32Array) => entries.map((entry) => column[entry]!)
   const { statements, statement, span } = logs
-  return { statements, statement: pick(statement), span: pick(span), offsets }
+  return { statements, statement: gather(statement, entries), span: gather(span, entries), offsets }
 }
 
 /** Returns a statement by its line, or else by its text: `WARN Records: no key for <*>`. */
@@ -253,7 +252,12 @@ export function nameStatements(
     const lined = [...known.values()].filter(({ source }) => LINE.test(source))
     const isNew = new Set(lined.filter(({ key }) => !before.has(key)))
     for (const was of lined.filter(({ key }) => !after.has(key))) {
-      const is = [...isNew].find((one) => isSameText(one, was))
+      const is = [...isNew].find(
+        ({ level, source, groups }) =>
+          level === was.level &&
+          source.replace(LINE, '') === was.source.replace(LINE, '') &&
+          [...groups].some((group) => was.groups.has(group)),
+      )
       if (is === undefined) continue
       moved.set(was.key, is.key)
       isNew.delete(is)
@@ -271,12 +275,4 @@ export function nameStatements(
     }),
     codes: recordings.map(({ statements }) => Uint32Array.from(statements.values, codeOf)),
   }
-}
-
-function isSameText(one: Known, other: Known): boolean {
-  return (
-    one.level === other.level &&
-    one.source.replace(LINE, '') === other.source.replace(LINE, '') &&
-    [...one.groups].some((group) => other.groups.has(group))
-  )
 }

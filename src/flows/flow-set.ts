@@ -217,7 +217,8 @@ export class FlowSet extends columnarStage<
 
   /** Requests in one period. */
   count(period: Period): number {
-    this.#split ??= splitOf(this.period)
+    const first = this.#split ?? this.period.indexOf(AFTER)
+    this.#split = first < 0 ? this.size : first
     return period === BEFORE ? this.#split : this.size - this.#split
   }
 
@@ -417,11 +418,6 @@ export class FlowSet extends columnarStage<
     }
     return columns
   }
-}
-
-function splitOf(period: Uint8Array): number {
-  const first = period.indexOf(AFTER)
-  return first < 0 ? period.length : first
 }
 
 const MEANINGS = {

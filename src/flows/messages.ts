@@ -7,7 +7,7 @@ import { mannWhitney } from '../stats/mann-whitney.ts'
 import { quantile } from '../stats/quantile.ts'
 import { Dictionary } from '../traces/dictionary.ts'
 import { entriesWithin } from '../traces/group-rows.ts'
-import { finishColumns, growingColumns } from '../traces/growing-columns.ts'
+import { finishColumns, gather, growingColumns } from '../traces/growing-columns.ts'
 import { CONSUMER, PRODUCER } from '../traces/span-columns.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import { clocksOf } from './clocks/calls-between.ts'
@@ -226,14 +226,11 @@ function clocksAhead(offsets: readonly ClockOffset[]) {
 
 export function selectMessages(messages: MessageColumns, requests: Uint32Array): MessageColumns {
   const { offsets, entries } = entriesWithin(messages.offsets, requests)
-  const pick = (column: Uint32Array) => entries.map((entry) => column[entry]!)
-  const times = (column: Float64Array) => Float64Array.from(entries, (entry) => column[entry]!)
-  const { receiver, sender, waitUs, receivedUs } = messages
   return {
-    receiver: pick(receiver),
-    sender: pick(sender),
-    waitUs: times(waitUs),
-    receivedUs: times(receivedUs),
+    receiver: gather(messages.receiver, entries),
+    sender: gather(messages.sender, entries),
+    waitUs: gather(messages.waitUs, entries),
+    receivedUs: gather(messages.receivedUs, entries),
     offsets,
   }
 }

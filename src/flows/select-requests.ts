@@ -1,5 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { OptionError, rejectUnknownOptions, requireFields, requireStage } from '../core/errors.ts'
+import { entriesWithin } from '../traces/group-rows.ts'
+import { gather } from '../traces/growing-columns.ts'
 import { selectLogs } from './flow-logs.ts'
 import { AFTER, BEFORE, type FlowColumns, FlowSet, type Period } from './flow-set.ts'
 import { FoldedFlows } from './fold/folded-flows.ts'
@@ -36,10 +38,9 @@ export function selectRequests(flows: FlowSet, selection: Selection): FlowSet {
 /** Columns of some requests of flows. */
 export function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColumns {
   const rows = Uint32Array.from([...Array.from(before), ...Array.from(after)])
-  const latencies = sliced(flows.latencyUs, flows.latencyOffsets, rows)
   const { spanRows, spanOffsets } = flows
-  const spans = spanRows && spanOffsets && sliced(spanRows, spanOffsets, rows)
-  const pick = (column: ArrayLike<number>) => (row: number) => column[row]!
+  const latencies = entriesWithin(flows.latencyOffsets, rows)
+  const spans = spanOffsets && entriesWithin(spanOffsets, rows)
   return {
     periods: flows.periods,
     epochsUs: flows.epochsUs,
@@ -47,49 +48,24 @@ export function selectedColumns(flows: FlowSet, { before, after }: Selection): F
     shapes: flows.shapes,
     ids: Array.from(rows, (row) => flows.ids[row]!),
     period: Uint8Array.from(rows, (_, i) => (i < before.length ? BEFORE : AFTER)),
-    traceOf: rows.map(pick(flows.traceOf)),
-    recordedIn: Uint8Array.from(rows, pick(flows.recordedIn)),
-    startUs: Float64Array.from(rows, pick(flows.startUs)),
-    responseTimeUs: Float64Array.from(rows, pick(flows.responseTimeUs)),
-    shapeOf: rows.map(pick(flows.shapeOf)),
+    traceOf: gather(flows.traceOf, rows),
+    recordedIn: gather(flows.recordedIn, rows),
+    startUs: gather(flows.startUs, rows),
+    responseTimeUs: gather(flows.responseTimeUs, rows),
+    shapeOf: gather(flows.shapeOf, rows),
     clocks: flows.clocks,
     resolution: flows.resolution,
     renames: flows.renames,
-    latencyUs: latencies.entries,
+    latencyUs: gather(flows.latencyUs, latencies.entries),
     latencyOffsets: latencies.offsets,
-    spanRows: spans?.entries,
+    spanRows: spanRows && spans && gather(spanRows, spans.entries),
     spanOffsets: spans?.offsets,
     outcomes: flows.outcomes?.select(rows),
     serviceLogs: flows.serviceLogs,
     logs: flows.logs && selectLogs(flows.logs, rows),
     messages: flows.messages && selectMessages(flows.messages, rows),
-    weight: flows.weight && Float64Array.from(rows, pick(flows.weight)),
+    weight: flows.weight && gather(flows.weight, rows),
   }
-}
-
-function sliced<T extends Float64Array | Uint32Array>(
-  entries: T,
-  offsets: Uint32Array,
-  rows: Uint32Array,
-): { entries: T; offsets: Uint32Array } {
-  const parts = Array.from(rows, (row) => entries.subarray(offsets[row], offsets[row + 1]) as T)
-  return joined(parts, entries.constructor as new (length: number) => T)
-}
-
-/** Returns the entries of some lists one after the other, and where each list's begin. */
-export function joined<T extends Float64Array | Uint32Array>(
-  parts: readonly T[],
-  Entries: new (length: number) => T,
-): { entries: T; offsets: Uint32Array } {
-  const offsets = new Uint32Array(parts.length + 1)
-  parts.forEach(({ length }, i) => {
-    offsets[i + 1] = offsets[i]! + length
-  })
-  const entries = new Entries(offsets[parts.length]!)
-  parts.forEach((own, i) => {
-    entries.set(own, offsets[i])
-  })
-  return { entries, offsets }
 }
 
 /** Range of time in µs since the start of a period, from the first number (inclusive) to the second (exclusive). */
@@ -130,7 +106,9 @@ export function requestsBetween(flows: FlowSet, ranges: RequestRanges = {}): Sel
   for (let request = 0; request < flows.size; request++) {
     const period = flows.period[request] as Period
     const range = period === BEFORE ? beforeUs : afterUs
-    if (!isWithin(flows.startUs[request]!, range) || !where(request)) continue
+    const startUs = flows.startUs[request]!
+    if (range !== null && !(startUs >= range[0] && startUs < range[1])) continue
+    if (!where(request)) continue
     if (period === AFTER) after.push(request)
     else before.push(request)
   }
@@ -142,8 +120,4 @@ function requireRange(option: string, range: RangeUs | null): void {
   const [fromUs, toUs] = Array.isArray(range) ? range : []
   if (Array.isArray(range) && range.length === 2 && Number(fromUs) < Number(toUs)) return
   throw new OptionError(option, range, 'two numbers in µs, the smaller first, or null')
-}
-
-function isWithin(startUs: number, range: RangeUs | null): boolean {
-  return range === null || (startUs >= range[0] && startUs < range[1])
 }

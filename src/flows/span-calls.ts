@@ -44,7 +44,14 @@ export function indexSpanCalls(
   })
   const startUs = spans.startUs.slice()
   const endUs = spans.startUs.map((start, span) => start + spans.durationUs[span]!)
-  if (cuts !== undefined) cutTimes(traces, cuts, { startUs, endUs })
+  const phaseUs = phaseOf(traces.epochNs)
+  for (let span = 0; cuts !== undefined && span < startUs.length; span++) {
+    const tickUs = cuts[spans.service[span]!]!
+    if (tickUs === 0) continue
+    const cut = (us: number) => tickUs * Math.floor((phaseUs + us) / tickUs) - phaseUs
+    startUs[span] = cut(startUs[span]!)
+    endUs[span] = cut(endUs[span]!)
+  }
   const lengthUs = (span: number) =>
     cuts === undefined ? spans.durationUs[span]! : endUs[span]! - startUs[span]!
   const detached = new Uint8Array(startUs.length)
@@ -97,21 +104,6 @@ export function indexSpanCalls(
     roots: Uint32Array.from(roots),
     clampedStarts,
     outsideParent,
-  }
-}
-
-function cutTimes(
-  { spans, epochNs }: SpanTraces,
-  cuts: TimeCuts,
-  { startUs, endUs }: Pick<SpanCalls, 'startUs' | 'endUs'>,
-): void {
-  const phaseUs = phaseOf(epochNs)
-  for (let span = 0; span < startUs.length; span++) {
-    const tickUs = cuts[spans.service[span]!]!
-    if (tickUs === 0) continue
-    const cut = (us: number) => tickUs * Math.floor((phaseUs + us) / tickUs) - phaseUs
-    startUs[span] = cut(startUs[span]!)
-    endUs[span] = cut(endUs[span]!)
   }
 }
 

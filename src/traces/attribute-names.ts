@@ -3,34 +3,22 @@ import { wordsIn } from '../core/words.ts'
 /** Prefix of attributes made of monitoring series. */
 export const SERIES = 'series.'
 
-/** Why an attribute is of no use for telling requests apart. */
-export type LeftOutReason =
-  /** Named as something that is another one for each request, thread or moment. */
-  | 'identifier'
-  | 'timestamp'
-  | 'thread'
-  | 'address'
-  /** Text that nearly every request has another of. */
-  | 'unique'
-  /** Numbers that only rise (or fall) as requests arrive: they tell when, not why. */
-  | 'counter'
-  /** One value wherever it is known. */
-  | 'constant'
-  /** Other values after than before, but in neither period does it tell requests apart. */
-  | 'period'
-  | 'excluded'
-
-export const LEFT_OUT_WORDS: Readonly<Record<LeftOutReason, string>> = {
+/** Why an attribute is of no use for telling requests apart, in words. */
+export const LEFT_OUT_WORDS = {
+  // Named as something that is another one for each request, thread or moment.
   identifier: 'is named as an identifier',
   timestamp: 'is a point in time',
   thread: 'names a thread or process',
   address: 'is an address',
   unique: 'differs in nearly every request',
+  // Tells when, not why.
   counter: 'only rises or falls as requests arrive',
   constant: 'is the same wherever it is known',
+  // In neither period does it tell requests apart.
   period: 'changed with the period alone',
   excluded: 'was taken out',
-}
+} as const
+export type LeftOutReason = keyof typeof LEFT_OUT_WORDS
 
 const ADDRESS_TEXT =
   /^(\/?\d{1,3}(\.\d{1,3}){3}(:\d+)?|0x[0-9a-f]{6,}|[0-9a-f]{0,4}(:[0-9a-f]{0,4}){4,7})$/i

@@ -45,7 +45,8 @@ export class Dictionary {
   }
 
   #add(value: string): number {
-    const own = ownCopy(value)
+    // A copy: V8 keeps a slice's whole source alive, so a kept piece of a file's text would keep the text.
+    const own = ` ${value}`.slice(1)
     this.#codes.set(own, this.values.length)
     return this.values.push(own) - 1
   }
@@ -60,9 +61,4 @@ export class KnownText {
   constructor(text: string) {
     this.text = text
   }
-}
-
-/** Copies a text: V8 keeps a slice's whole source alive, so a kept piece of a file's text would keep the text. */
-function ownCopy(value: string): string {
-  return ` ${value}`.slice(1)
 }

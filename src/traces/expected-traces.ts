@@ -200,12 +200,6 @@ function drawnRoot(roots: readonly [name: string, weight: number][], random: Ran
   return (found ?? (roots[0] as [string, number]))[0]
 }
 
-interface ExpectedRun {
-  readonly request: number
-  readonly startUs: number
-  readonly parentId: string | null
-}
-
 /** Returns what runs an operation and all that it calls, and returns when it ends, in µs. */
 function runnerOf(
   model: ServiceModel,
@@ -218,7 +212,7 @@ function runnerOf(
     readonly random: RandomSource
     readonly builder: SpanTracesBuilder
   },
-): (name: string, run: ExpectedRun) => number {
+) {
   let spans = 0
   const timeOf = (time: ExpectedTime): number => {
     if (isList(time)) return time[random.integer(time.length)] as number
@@ -234,7 +228,10 @@ function runnerOf(
         made.filter(({ times }) => round < times).map(({ call }) => call),
       )
     })
-  const runOne = (name: string, { request, startUs, parentId }: ExpectedRun): number => {
+  const runOne = (
+    name: string,
+    { request, startUs, parentId }: { request: number; startUs: number; parentId: string | null },
+  ): number => {
     const operation = model[name] as ExpectedOperation
     const spanId = hex(++spans, 16)
     const made = callsMade(operation)

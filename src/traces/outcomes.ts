@@ -2,6 +2,8 @@
 import { shortText } from '../core/words.ts'
 import { PRESENCE } from './attribute-names.ts'
 import type { AttributeValue } from './attributes.ts'
+import { entriesWithin } from './group-rows.ts'
+import { gather } from './growing-columns.ts'
 import { CLIENT, SPAN_STATUSES, type SpanStatus, type SpanTraceColumns } from './span-columns.ts'
 
 /** Outcome of spans; all spans with the same outcome share one. */
@@ -60,17 +62,8 @@ export class Outcomes {
 
   /** Returns the outcomes of some requests, in their order. */
   select(requests: ArrayLike<number>): Outcomes {
-    const offsets = new Uint32Array(requests.length + 1)
-    const ofEach = Array.from(requests, (request, i) => {
-      const own = this.ofSpan.subarray(this.offsets[request], this.offsets[request + 1])
-      offsets[i + 1] = offsets[i]! + own.length
-      return own
-    })
-    const ofSpan = new Uint8Array(offsets[requests.length]!)
-    ofEach.forEach((own, i) => {
-      ofSpan.set(own, offsets[i])
-    })
-    return new Outcomes(this.kinds, ofSpan, offsets)
+    const { offsets, entries } = entriesWithin(this.offsets, Uint32Array.from(requests))
+    return new Outcomes(this.kinds, gather(this.ofSpan, entries), offsets)
   }
 
   /** Returns the outcomes of roots alone. */

@@ -12,17 +12,11 @@ export interface ParameterOwner {
   readonly trace: string | undefined
 }
 
-/** Parameters of one owner: the place of its first row, and the traces that have it. */
-interface OwnerParameters {
-  readonly place: Place
-  readonly entries: Entry[]
-  readonly usedBy: Set<string>
-}
-
 /** Parameters from separate tables, with an account of rows and owners without a match. */
 export class ParameterTables {
   readonly #quality: QualityLog
-  readonly #owners = new Map<string, OwnerParameters>()
+  /** Parameters of each owner: the place of its first row, and the traces that have it. */
+  readonly #owners = new Map<string, { place: Place; entries: Entry[]; usedBy: Set<string> }>()
   #rows = 0
   readonly #asked = { count: 0, missed: 0, kind: 'node', first: '' }
   #firstMissed: { readonly trace: string; readonly words: string } | undefined
@@ -115,15 +109,11 @@ function named([name]: Entry, entries: readonly Entry[]): Entry | undefined {
 const SEPARATOR = '\0'
 const HEX = /^[0-9a-f]+$/i
 
-function nodeKey(node: string, trace?: string): string {
-  return trace === undefined ? node : `${trace}${SEPARATOR}${node}`
+const KEYS = {
+  node: (node: string, trace?: string) =>
+    trace === undefined ? node : `${trace}${SEPARATOR}${node}`,
+  span: (span: string, trace = '') => `${SEPARATOR}${plainId(trace)}${SEPARATOR}${plainId(span)}`,
 }
-
-function spanKey(span: string, trace = ''): string {
-  return `${SEPARATOR}${plainId(trace)}${SEPARATOR}${plainId(span)}`
-}
-
-const KEYS = { node: nodeKey, span: spanKey }
 
 function keyWords(key: string): string {
   const [first = '', second, third] = key.split(SEPARATOR)

@@ -53,7 +53,8 @@ export interface RequestGroup {
   readonly p99Us: number
 }
 
-interface QualityCounts {
+/** Omissions and doubts of a load. Counts are exact; the list keeps 1,000 issues per code. */
+export class Quality extends columnarStage<{
   readonly issues: readonly QualityIssue[]
   readonly counts: ReadonlyMap<string, number>
   /** Ids of traces of which spans were there twice. */
@@ -65,10 +66,7 @@ interface QualityCounts {
   readonly selected: readonly Selected[]
   /** Groups of requests in a drawn sample, the most frequent first. */
   readonly groups: readonly RequestGroup[]
-}
-
-/** Omissions and doubts of a load. Counts are exact; the list keeps 1,000 issues per code. */
-export class Quality extends columnarStage<QualityCounts>() {
+}>() {
   /** Returns the quality of some of the traces. */
   ofSome(selected: Selected | undefined): Quality {
     return new Quality({ ...this, selected: [...this.selected, ...(selected ? [selected] : [])] })

@@ -14,20 +14,10 @@ interface ArrivedSpans extends SpanSides {
   readonly parentIds: SpanIds
 }
 
-interface GroupedSpans {
-  /** Arrival number of each kept span, the spans of a trace next to each other. */
-  readonly order: Uint32Array
-  /** Row of each arrived span, or -1 if it was left out. */
-  readonly position: Int32Array
-  readonly parent: Int32Array
-  readonly traces: Uint32Array
-  readonly spanOffsets: Uint32Array
-}
-
 const LEFT_OUT = -1
 
 /** Groups spans by trace and finds parents; notes copies, circles and spans without their parent. */
-export function resolveParents(spans: ArrivedSpans, quality: QualityLog): GroupedSpans {
+export function resolveParents(spans: ArrivedSpans, quality: QualityLog) {
   const { rows: byTrace, offsets: starts } = groupRows(spans.trace, spans.traceCount)
   const index = new SpanIndex(spans.ids)
   const position = new Int32Array(spans.trace.length).fill(LEFT_OUT)
@@ -43,8 +33,15 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog): Groupe
     const first = kept
     const shared = indexSpans(spans, members, index)
     for (const row of members) {
-      if (shared?.copies.has(row)) noteDuplicate(spans, row, quality)
-      else {
+      if (shared?.copies.has(row)) {
+        quality.skip({
+          code: DUPLICATE_SPAN,
+          effect: 'span skipped',
+          place: { trace: spans.traceId(spans.trace[row]!) },
+          message: `Span ${spans.ids.text(row)} is there twice; the later one is left out`,
+          next: 'Remove the copy, or load without `strict`',
+        })
+      } else {
         order[kept] = row
         position[row] = kept++
       }
@@ -56,7 +53,13 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog): Groupe
       parent[at] = found < 0 ? found : position[found]!
     }
     if (hasCircle(parent, first, kept)) {
-      noteCircle(spans.traceId(trace), quality)
+      quality.skip({
+        code: 'parent-circle',
+        effect: 'trace skipped',
+        place: { trace: spans.traceId(trace) },
+        message: 'Following parent ids leads back to the same span',
+        next: 'Correct the parent ids, or load without `strict` to leave the trace out',
+      })
       for (let at = first; at < kept; at++) position[order[at]!] = LEFT_OUT
       kept = first
       continue
@@ -69,7 +72,9 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog): Groupe
     spanOffsets.push(kept)
   }
   return {
+    /** Arrival number of each kept span, the spans of a trace next to each other. */
     order: order.slice(0, kept),
+    /** Row of each arrived span, or -1 if it was left out. */
     position,
     parent: parent.slice(0, kept),
     traces: Uint32Array.from(traces),
@@ -122,26 +127,6 @@ function hasCircle(parent: Int32Array, first: number, end: number): boolean {
     }
   }
   return false
-}
-
-function noteDuplicate(spans: ArrivedSpans, row: number, quality: QualityLog): void {
-  quality.skip({
-    code: DUPLICATE_SPAN,
-    effect: 'span skipped',
-    place: { trace: spans.traceId(spans.trace[row]!) },
-    message: `Span ${spans.ids.text(row)} is there twice; the later one is left out`,
-    next: 'Remove the copy, or load without `strict`',
-  })
-}
-
-function noteCircle(trace: string, quality: QualityLog): void {
-  quality.skip({
-    code: 'parent-circle',
-    effect: 'trace skipped',
-    place: { trace },
-    message: 'Following parent ids leads back to the same span',
-    next: 'Correct the parent ids, or load without `strict` to leave the trace out',
-  })
 }
 
 interface SpanSides {
@@ -245,11 +230,7 @@ class SpanIndex {
 
   #slot(ids: SpanIds, row: number): number {
     let slot = ids.hash(row) & this.#mask
-    for (
-      let found = this.#slots[slot]!;
-      found !== 0 && !ids.same(row, this.#ids, found - 1);
-      found = this.#slots[slot]!
-    ) {
+    while (this.#slots[slot] !== 0 && !ids.same(row, this.#ids, this.#slots[slot]! - 1)) {
       slot = (slot + 1) & this.#mask
     }
     return slot

@@ -1,5 +1,4 @@
 // Runs once a span, node or edge: the loops index with `!`.
-
 import { FlowdeltaError, type Place } from '../core/errors.ts'
 import { counted, type Microseconds } from '../core/words.ts'
 import {
@@ -8,15 +7,21 @@ import {
   type KnownAttribute,
   VERSION_ATTRIBUTE,
 } from './attributes.ts'
-import { Dictionary, KnownText } from './dictionary.ts'
+import { Dictionary, type KnownText } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
 import { pairsOfRows } from './group-rows.ts'
 import { gatherColumns, growingColumns, growingUint32 } from './growing-columns.ts'
-import { attachLogs, logsOfServices } from './lay-logs.ts'
-import { type LogRecords, type SavedLogs, withSavedLogs } from './log-records.ts'
+import {
+  type LogRecords,
+  type SavedLogs,
+  type ServiceLogs,
+  type SpanLogs,
+  withSavedLogs,
+} from './log-records.ts'
 import { noteClockSkew, noteNamelessServices } from './note-doubts.ts'
 import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog } from './quality.ts'
+import type { UsualSpan } from './readers/otlp-usual-spans.ts'
 import { INSTANCE_KEYS } from './readers/otlp-values.ts'
 import { resolveParents, SpanIds } from './resolve-parents.ts'
 import { attributeProbability, lesserProbability, SamplingWeights } from './sampling.ts'
@@ -54,45 +59,6 @@ interface SpanRecord {
   readonly probability?: number | undefined
   /** Version of its service, where its resource or process says so; else the attribute counts. */
   readonly version?: string | undefined
-}
-
-/** Facts that a resource gives for many spans, as texts that are looked up once. */
-export interface KnownReporter {
-  readonly service: KnownText
-  readonly host: KnownText
-  readonly version: KnownText
-  readonly attributes: readonly KnownAttribute[]
-}
-
-const NO_NAME = new KnownText('')
-const NO_ATTRIBUTES: readonly KnownAttribute[] = []
-
-/** A span as `UsualSpans` reads it: with ids of 16 hex digits, no links, and an end not before its start. */
-export class UsualSpan {
-  traceId = ''
-  /** Halves of its id, and of its parent's, as 32-bit integers: both 0 where there is none. */
-  idHigh = 0
-  idLow = 0
-  parentHigh = 0
-  parentLow = 0
-  /** Since 1970. */
-  startSeconds = 0
-  startNanos = 0
-  endSeconds = 0
-  endNanos = 0
-  name = NO_NAME
-  /** Index in `SPAN_KINDS`. */
-  kind = 0
-  /** Index in `SPAN_STATUSES`. */
-  status = 0
-  /** Own attributes; those of its reporter follow them. */
-  attributes = NO_ATTRIBUTES
-  probability: number | undefined
-  readonly reporter: KnownReporter
-
-  constructor(reporter: KnownReporter) {
-    this.reporter = reporter
-  }
 }
 
 /** Longest duration in µs of which a number can hold sums and nanoseconds. */
@@ -180,8 +146,12 @@ export class SpanTracesBuilder {
     spans.durationUs.push(span.durationUs)
     let version = span.version ?? ''
     let { probability, attributes: recorded = [] } = span
-    const attributes = this.#parameters ? withParameters(span, this.#parameters) : recorded
-    for (const [key, value] of attributes) {
+    if (this.#parameters !== undefined) {
+      const own = [...recorded]
+      const owner = { kind: 'span', id: span.spanId, trace: span.traceId } as const
+      recorded = [...own, ...this.#parameters.of(owner, own)]
+    }
+    for (const [key, value] of recorded) {
       const said = attributeProbability(key, value)
       probability = lesserProbability(probability, said)
       if (said !== undefined) continue
@@ -203,16 +173,16 @@ export class SpanTracesBuilder {
   /** Does what `add` does, in a fraction of the time. */
   addUsual(span: UsualSpan): void {
     const { clock } = this
-    const { reporter } = span
+    const { resource } = span
     const row = this.size
     const spans = this.#spans
     const trace = this.#traces.code(span.traceId)
     this.#trace.push(trace)
     this.#ids.pushHex(span.idHigh, span.idLow)
     this.#parentIds.pushHex(span.parentHigh, span.parentLow)
-    spans.service.push(this.#services.codeOf(reporter.service))
+    spans.service.push(this.#services.codeOf(resource.service))
     spans.operation.push(this.#operations.codeOf(span.name))
-    spans.host.push(this.#hosts.codeOf(reporter.host))
+    spans.host.push(this.#hosts.codeOf(resource.host))
     spans.kind.push(span.kind)
     spans.status.push(span.status)
     spans.followsFrom.push(0)
@@ -220,9 +190,9 @@ export class SpanTracesBuilder {
     const endUs = clock.offset(span.endSeconds, span.endNanos / 1e3)
     spans.startUs.push(startUs)
     spans.durationUs.push(durationBetween(startUs, endUs))
-    const version = this.#addAttributes(row, span, span.attributes, reporter.version)
-    const ofReporter = this.#addAttributes(row, span, reporter.attributes, version)
-    spans.version.push(this.#versions.codeOf(ofReporter))
+    const version = this.#addAttributes(row, span, span.attributes, resource.version)
+    const ofResource = this.#addAttributes(row, span, resource.attributes, version)
+    spans.version.push(this.#versions.codeOf(ofResource))
     if (span.probability !== undefined) {
       this.#sampling.note(trace, span.probability, this.#parentIds.isNone(row))
     }
@@ -382,11 +352,149 @@ export function durationBetween(startUs: Microseconds, endUs: Microseconds): Mic
   return Math.round((endUs - startUs) * 1e3) / 1e3
 }
 
-/** Returns a span's own attributes, then what tables say of it. */
-function withParameters(
-  { traceId, spanId, attributes }: SpanRecord,
-  parameters: ParameterTables,
-): readonly (readonly [key: string, value: AttributeValue])[] {
-  const own = [...(attributes ?? [])]
-  return [...own, ...parameters.of({ kind: 'span', id: spanId, trace: traceId }, own)]
+/** Lays records that name no trace to the service that their fields, else the file, name. Others are left out. */
+function logsOfServices(
+  { loose: { timeUs, statement, source }, statements, sources }: LogRecords,
+  { epochNs, services }: { readonly epochNs: bigint; readonly services: Dictionary },
+): ServiceLogs {
+  const codeOf = sources.values.map((lines) => {
+    const { own, ofFile } = serviceNamed(lines, services)
+    return own ?? ofFile ?? -1
+  })
+  const kept = source.flatMap((each, record) => (codeOf[each]! < 0 ? [] : record))
+  return {
+    timeUs: Float64Array.from(kept, (record) => timeUs[record]! - Number(epochNs) / 1e3),
+    service: Uint32Array.from(kept, (record) => codeOf[source[record]!]!),
+    statement: Uint32Array.from(kept, (record) => statement[record]!),
+    services,
+    statements,
+  }
+}
+
+/** Returns the services that fields and the file name: by name, or with an instance behind it (`cart-7d9f-x2x4p`). */
+function serviceNamed(lines: string, services: Dictionary) {
+  const known = services.values
+    .filter((service) => service !== '')
+    .sort((a, b) => b.length - a.length)
+  const serviceIn = (names: readonly string[]) => {
+    const found =
+      known.find((service) => names.includes(service)) ??
+      known.find((service) =>
+        ['-', '.', '_'].some((sign) => names.some((name) => name.startsWith(service + sign))),
+      )
+    return found === undefined ? undefined : services.code(found)
+  }
+  const names = lines.split('\n')
+  return { names, own: serviceIn(names.slice(0, -1)), ofFile: serviceIn(names.slice(-1)) }
+}
+
+interface LoggedSpans {
+  readonly epochNs: bigint
+  readonly ids: readonly string[]
+  readonly spanOffsets: Uint32Array
+  readonly spans: Pick<SpanColumns, 'startUs' | 'durationUs' | 'service' | 'host'>
+  readonly services: Dictionary
+  readonly hosts: Dictionary
+  readonly spanId: (row: number) => string
+  /** Names of the pod or other instance that a span was recorded in. */
+  readonly instancesOf: (row: number) => readonly string[]
+  readonly ofServices: ServiceLogs
+}
+
+/** Lays records to the span that they name, else to the shortest one under way where they were written. */
+function attachLogs(
+  { traceIds, spanIds, timeUs, statement, source, statements, sources }: LogRecords,
+  logged: LoggedSpans,
+  quality: QualityLog,
+): SpanLogs {
+  const { epochNs, ids, spanOffsets, spanId, ofServices } = logged
+  const traceOf = new Map(ids.map((id, trace) => [id, trace]))
+  const rowsOf = new Map<number, Map<string, number>>()
+  const nearnessOf = new Map<number, (row: number) => number>()
+  const epochUs = Number(epochNs) / 1e3
+  const found: number[] = []
+  const rowOf = new Uint32Array(traceIds.length)
+  traceIds.forEach((id, record) => {
+    const trace = traceOf.get(id)
+    if (trace === undefined) {
+      const message = `A log record names trace ${id}, which is not in the files`
+      quality.note('log-without-trace', {}, message, 'log record skipped')
+      return
+    }
+    const [first, end] = [spanOffsets[trace]!, spanOffsets[trace + 1]!]
+    let rows = rowsOf.get(trace)
+    if (rows === undefined) {
+      rows = new Map()
+      // If a client and a server share an id, the server, which comes later, wrote the record.
+      for (let row = first; row < end; row++) rows.set(spanId(row), row)
+      rowsOf.set(trace, rows)
+    }
+    const named = rows.get(
+      spanIds[record]!.replace(HEX_ID, (digits) => digits.toLowerCase().padStart(16, '0')),
+    )
+    const of = source[record]!
+    const nearness = nearnessOf.get(of) ?? nearnessTo(sources.value(of), logged)
+    nearnessOf.set(of, nearness)
+    const atUs = timeUs[record]! - epochUs
+    const placed = named === undefined ? spanAt(logged.spans, [first, end], { atUs, nearness }) : -1
+    if (named === undefined && (spanIds[record] !== '' || nearness(placed) === 0)) {
+      const message = `A log record names ${spanIds[record] === '' ? 'no span' : `span ${spanIds[record]}, which is not there`}; it goes to the shortest span running where it was written`
+      quality.note('log-without-span', { trace: id }, message)
+    }
+    rowOf[record] = named ?? placed
+    found.push(record)
+  })
+  if (found.length === 0 && ofServices.timeUs.length === 0) {
+    quality.note('unused-logs', {}, 'No log record names a trace that was loaded')
+  }
+  found.sort((a, b) => rowOf[a]! - rowOf[b]! || timeUs[a]! - timeUs[b]!)
+  return {
+    span: Uint32Array.from(found, (record) => rowOf[record]!),
+    timeUs: Float64Array.from(found, (record) => timeUs[record]! - epochUs),
+    statement: Uint32Array.from(found, (record) => statement[record]!),
+    statements,
+  }
+}
+
+/** Ids that `SpanIds` keeps as numbers. */
+const HEX_ID = /^[0-9a-f]{1,16}$/i
+
+/** Returns a score of the evidence that a span was recorded where a record was written; 0 for none. */
+function nearnessTo(
+  lines: string,
+  { spans: { service, host }, services, hosts, instancesOf }: LoggedSpans,
+): (row: number) => number {
+  const { names, own, ofFile } = serviceNamed(lines, services)
+  const places = new Set(names.slice(0, -1).filter((name) => name !== ''))
+  return (row) => {
+    const isThere =
+      places.size > 0 &&
+      (places.has(hosts.value(host[row]!)) || instancesOf(row).some((name) => places.has(name)))
+    return 4 * Number(service[row] === own) + 2 * Number(isThere) + Number(service[row] === ofFile)
+  }
+}
+
+/** Returns the shortest of the nearest spans at a moment; without evidence of a place, the first span. */
+function spanAt(
+  { startUs, durationUs }: LoggedSpans['spans'],
+  [first, end]: readonly [number, number],
+  { atUs, nearness }: { readonly atUs: number; readonly nearness: (row: number) => number },
+): number {
+  let best = first
+  let least: readonly number[] = [0, Number.POSITIVE_INFINITY, 0]
+  for (let row = first; row < end; row++) {
+    const near = nearness(row)
+    const offUs = Math.max(startUs[row]! - atUs, atUs - startUs[row]! - durationUs[row]!, 0)
+    const rank = [
+      -near,
+      near === 0 && offUs > 0 ? Number.POSITIVE_INFINITY : offUs,
+      durationUs[row]!,
+    ]
+    const differing = rank.findIndex((part, i) => part !== least[i])
+    if (differing >= 0 && rank[differing]! < least[differing]!) {
+      best = row
+      least = rank
+    }
+  }
+  return best
 }

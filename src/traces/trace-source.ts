@@ -36,17 +36,13 @@ export async function openSource(source: TraceSource): Promise<OpenableSource> {
       open: (onBytes) => openChunks(fileChunks(source), nameOf(source), onBytes),
     }
   }
-  requireContent(source)
+  const given: unknown = source?.bytes
+  const bytes = typeof given === 'string' ? new TextEncoder().encode(given) : given
+  if (!(bytes instanceof Uint8Array)) {
+    throw new OptionError('files', source, 'a path, the URL of a file, or { name, bytes }')
+  }
   const { name } = source
-  const bytes =
-    typeof source.bytes === 'string' ? new TextEncoder().encode(source.bytes) : source.bytes
   return { name, bytes: bytes.length, open: (onBytes) => openChunks(slices(bytes), name, onBytes) }
-}
-
-function requireContent(source: TraceContent): void {
-  const bytes: unknown = source?.bytes
-  if (typeof bytes === 'string' || bytes instanceof Uint8Array) return
-  throw new OptionError('files', source, 'a path, the URL of a file, or { name, bytes }')
 }
 
 /** Loads the functions that read files: only they need Node. In pages `fetch-file.ts` stands in. */

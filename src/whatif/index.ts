@@ -24,6 +24,7 @@ export {
   parseScenario,
   type ReweightOptions,
   reweightRequests,
+  type ScaleOptions,
+  scaleCalls,
 } from './scenarios/parse-scenario.ts'
-export { type ScaleOptions, scaleCalls } from './scenarios/scale-calls.ts'
 export type { Scenario } from './scenarios/scenario.ts'

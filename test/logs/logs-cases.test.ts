@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { causeText, decoyText, fewText, logsTitle } from '../../src/explain/logs/log-headline.ts'
-import { differences, inputText, performanceSentences } from '../../src/explain/logs/log-words.ts'
+import {
+  causeText,
+  decoyText,
+  differences,
+  fewText,
+  inputText,
+  logsTitle,
+  performanceSentences,
+} from '../../src/explain/logs/log-words.ts'
 import { compareLogs } from '../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../src/logs/features/log-builder.ts'
 import { unitOfName } from '../../src/logs/features/units.ts'

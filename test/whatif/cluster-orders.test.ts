@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Precedence } from '../../src/flows/precedence.ts'
 import { randomSource } from '../../src/stats/random.ts'
-import { type CallOrder, observedPrecedence } from '../../src/whatif/models/call-orders.ts'
-import { clusterOrders } from '../../src/whatif/models/cluster-orders.ts'
+import {
+  type CallOrder,
+  clusterOrders,
+  observedPrecedence,
+} from '../../src/whatif/models/call-orders.ts'
 
 const OPTIONS = { similarity: 0.3, share: 0.99 }
 

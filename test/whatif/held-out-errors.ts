@@ -7,8 +7,13 @@ import { leastSquares } from '../../src/stats/least-squares.ts'
 import { quantile } from '../../src/stats/quantile.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import { groupRows } from '../../src/traces/group-rows.ts'
-import { setEnd, waitGraph, waitPlan } from '../../src/whatif/models/call-orders.ts'
-import { clusterCalls, OrderTimes } from '../../src/whatif/models/cluster-orders.ts'
+import {
+  clusterCalls,
+  OrderTimes,
+  setEnd,
+  waitGraph,
+  waitPlan,
+} from '../../src/whatif/models/call-orders.ts'
 import type { ExecutionModels } from '../../src/whatif/models/execution-models.ts'
 
 /** Errors of predictions: medians of |predicted / recorded − 1|. */

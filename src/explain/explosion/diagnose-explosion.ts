@@ -87,17 +87,17 @@ export function diagnoseExplosion(
   })
 }
 
-interface DiagnosisContents extends Remedies {
-  readonly categories: Categories
-  readonly sizes: CategorySizes
-  readonly expected: ExpectedCategories | null
-}
-
 /** Below this share of requests in testable categories, categories are called too thin. */
 const ENOUGH = 0.5
 
 /** Diagnosis of categories: whether they are too many to compare, the causes, and the remedies. */
-export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
+export class ExplosionDiagnosis extends columnarStage<
+  Remedies & {
+    readonly categories: Categories
+    readonly sizes: CategorySizes
+    readonly expected: ExpectedCategories | null
+  }
+>() {
   /** Whether fewer than half of the requests are in categories that can be tested. */
   get thin(): boolean {
     return !(this.sizes.testableShare >= ENOUGH)
@@ -114,8 +114,9 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
       best.categories < sizes.categories &&
       best.testableShare > sizes.testableShare
     return spoken([
-      `${counted(requests, 'request')} ${requests === 1 ? 'is' : 'are'} in ${sizeText(sizes)} large ` +
-        `enough to be tested${this.thin ? ': too thin to compare.' : '.'}`,
+      `${counted(requests, 'request')} ${requests === 1 ? 'is' : 'are'} in ${counted(sizes.categories, 'category', 'categories')}, ` +
+        `${shortNumber(sizes.requestsPerCategory)} in each on average; ${percent(sizes.testableShare)} of them are in categories ` +
+        `large enough to be tested${this.thin ? ': too thin to compare.' : '.'}`,
       expected &&
         `Hosts chosen at random would give ${shortNumber(expected.expected)} ± ${shortNumber(expected.sd)} categories, of ` +
           `${Number.isFinite(expected.possible) ? shortNumber(expected.possible) : 'more than 1e308'} possible.`,
@@ -150,13 +151,6 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
   override displayText(): string {
     return `${this.text()}\n${this.table().displayText()}`
   }
-}
-
-function sizeText({ categories, requestsPerCategory, testableShare }: CategorySizes): string {
-  return (
-    `${counted(categories, 'category', 'categories')}, ${shortNumber(requestsPerCategory)} in each ` +
-    `on average; ${percent(testableShare)} of them are in categories`
-  )
 }
 
 function c2Text(c2: number): string {

@@ -253,7 +253,9 @@ function oneSidedGroups(union: UnionGraph, regions: readonly FlowGroup[]): FlowG
 
 /** Returns connected nodes of one service and host, on either side; none if neither is known. */
 function componentTraversals({ nodes, edges }: UnionGraph): FlowGroup[] {
-  const places = nodes.map(placeName)
+  const places = nodes.map(({ service, host }) =>
+    host === '' || host.startsWith(service) ? host || service : `${service}@${host}`,
+  )
   const binding = edges.map(({ from, to }) => {
     const [one, other] = [nodes[from] as UnionNode, nodes[to] as UnionNode]
     const isSame = one.service === other.service && one.host === other.host
@@ -266,11 +268,6 @@ function componentTraversals({ nodes, edges }: UnionGraph): FlowGroup[] {
       const name = `${places[group.nodes[0] as number]}: ${counted(group.nodes.length, 'step')}`
       return { ...group, id, kind: 'component', name, service, host }
     })
-}
-
-function placeName({ service, host }: UnionNode): string {
-  if (host === '') return service
-  return host.startsWith(service) ? host : `${service}@${host}`
 }
 
 type UnionGraph = Pick<FlowComparison, 'nodes' | 'edges'>

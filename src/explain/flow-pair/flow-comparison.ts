@@ -218,16 +218,14 @@ export interface FlowDifference {
 /** Contribution of edges without a difference of their own. */
 export type RestOfChange = Pick<FlowDifference, 'edges' | 'changeUs' | 'share'>
 
-interface Ranked {
+/** Differences between two flows, ranked by their part of the change of the mean response time. */
+export class FlowDifferences extends columnarStage<{
   readonly quantity: Quantity
   readonly differences: readonly FlowDifference[]
   /** Mean response time after − before, in µs; the differences and the rest add up to it. */
   readonly totalUs: number
   readonly rest: RestOfChange
-}
-
-/** Differences between two flows, ranked by their part of the change of the mean response time. */
-export class FlowDifferences extends columnarStage<Ranked>() {
+}>() {
   /** Returns a row for each difference, the largest change first. */
   table(): StageTable {
     return rowTable(this.differences, own('rank kind what beforeUs afterUs changeUs share'))
@@ -235,11 +233,14 @@ export class FlowDifferences extends columnarStage<Ranked>() {
 
   /** Returns a line for each difference, then the rest. */
   text(): string {
-    const { differences, totalUs, quantity } = this
+    const { differences, totalUs, quantity, rest } = this
+    const { edges, changeUs } = rest
     const lines = differences.map(({ rank, text }) => `${rank}. ${text}`)
     if (lines.length === 0) lines.push('Nothing differs significantly.')
     const all = `In all: ${moreWords(totalUs, quantity)}.${pNote(differences)}`
-    return [...lines, restWords(this), all].join('\n')
+    const takes = `${moreWords(changeUs, quantity)}${shareWords(changeUs, totalUs, quantity)}`
+    const others = `Everything else, ${counted(edges.length, 'edge')}, takes ${takes}.`
+    return [...lines, others, all].join('\n')
   }
 }
 
@@ -268,11 +269,6 @@ export function pNote(differences: readonly FlowDifference[]): string {
   if (tested.length === 0) return ''
   const isAll = tested.length === differences.length
   return ` p is ${CORRECTED}${isAll ? '' : '; new, lost and moved steps need no test'}.`
-}
-
-function restWords({ rest, totalUs, quantity }: Ranked): string {
-  const { edges, changeUs } = rest
-  return `Everything else, ${counted(edges.length, 'edge')}, takes ${moreWords(changeUs, quantity)}${shareWords(changeUs, totalUs, quantity)}.`
 }
 
 /** A difference before its time is known. */

@@ -1,4 +1,5 @@
-import { group, rollup, sort, sum } from 'd3-array'
+import { group, sort, sum } from 'd3-array'
+import { countBy } from '../../core/entries.ts'
 import { OptionError, rejectUnknownOptions, requireFields } from '../../core/errors.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import { counted, grouped } from '../../core/words.ts'
@@ -78,11 +79,7 @@ export function groupsOf({ nodes, edges }: Union, partOf: ArrayLike<number>): Gr
   )
   /** Returns the mean time of some steps in the requests that wait for them. */
   const timeThrough = (side: 'before' | 'after') => {
-    const alike = rollup(
-      edges,
-      (same) => same.length,
-      (edge) => edge[side]?.edgeClass,
-    )
+    const alike = countBy(edges, (edge) => edge[side]?.edgeClass)
     return (part: number, own: readonly UnionNode[]) => {
       const us = sum(inside.get(part) ?? [], (edge) => edge[side]?.criticalUs ?? 0)
       // A critical path enters once, on one of the edges of a class.
@@ -97,32 +94,26 @@ export function groupsOf({ nodes, edges }: Union, partOf: ArrayLike<number>): Gr
   const [beforeUs, afterUs] = [timeThrough('before'), timeThrough('after')]
   return Array.from(group(nodes, ({ id }) => Number(partOf[id])))
     .sort(([a], [b]) => a - b)
-    .map(([part, own]) => ({
-      ...describeGroup(own, inside.get(part) ?? []),
-      beforeUs: beforeUs(part, own),
-      afterUs: afterUs(part, own),
-    }))
-}
-
-function describeGroup(
-  nodes: readonly UnionNode[],
-  edges: readonly UnionEdge[],
-): Omit<GroupDraft, 'beforeUs' | 'afterUs'> {
-  const changedEdges = edges.filter(({ verdict }) => verdict === 'changed').length
-  const services = [...new Set(nodes.map(({ service }) => service))].filter((one) => one !== '')
-  return {
-    service: services.length <= MAX_SERVICES ? services.join(', ') : '',
-    host: '',
-    nodes: nodes.map(({ id }) => id),
-    edges: edges.map(({ id }) => id),
-    inBefore: nodes.some(({ inBefore }) => inBefore),
-    inAfter: nodes.some(({ inAfter }) => inAfter),
-    identical:
-      changedEdges === 0 &&
-      [...nodes, ...edges].every(({ inBefore, inAfter }) => inBefore && inAfter),
-    changedEdges,
-    quietEdges: edges.filter(({ reason }) => reason !== null).length,
-  }
+    .map(([part, own]) => {
+      const within = inside.get(part) ?? []
+      const changedEdges = within.filter(({ verdict }) => verdict === 'changed').length
+      const services = [...new Set(own.map(({ service }) => service))].filter((one) => one !== '')
+      return {
+        service: services.length <= MAX_SERVICES ? services.join(', ') : '',
+        host: '',
+        nodes: own.map(({ id }) => id),
+        edges: within.map(({ id }) => id),
+        inBefore: own.some(({ inBefore }) => inBefore),
+        inAfter: own.some(({ inAfter }) => inAfter),
+        identical:
+          changedEdges === 0 &&
+          [...own, ...within].every(({ inBefore, inAfter }) => inBefore && inAfter),
+        changedEdges,
+        quietEdges: within.filter(({ reason }) => reason !== null).length,
+        beforeUs: beforeUs(part, own),
+        afterUs: afterUs(part, own),
+      }
+    })
 }
 
 interface ForwardEdge {

@@ -1,5 +1,6 @@
 // Millions of cells for flows of thousands of nodes: the loops index with `!`.
-import { ascending, group, sort } from 'd3-array'
+import { ascending, sort } from 'd3-array'
+import { countBy } from '../../core/entries.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import type { Certainty, NodeMatch } from './flow-comparison.ts'
 import type { FlowForm } from './flow-form.ts'
@@ -27,7 +28,11 @@ export function matchNodes(before: FlowForm, after: FlowForm) {
   const pairs = sort(aligned, (pair) => Number(!isKept(pair)))
     .map(([i, j]): Pair => [a.visits[i]!, b.visits[j]!])
     .filter(([nodeA, nodeB]) => a.kinds[nodeA] === b.kinds[nodeB])
-  const recurring = new Set([a, b].flatMap(recurringKinds))
+  const recurring = new Set(
+    [a, b].flatMap(({ kinds }) =>
+      [...countBy(kinds, (kind) => kind)].flatMap(([kind, count]) => (count > 1 ? [kind] : [])),
+    ),
+  )
   const recurs = ([node]: Pair) => recurring.has(a.kinds[node]!)
   let pairing = new NodePairing(a, b)
   let dropped = 0
@@ -54,12 +59,6 @@ export function matchNodes(before: FlowForm, after: FlowForm) {
     distance: a.tokens.length + b.tokens.length - aligned.length - kept,
     dropped,
   }
-}
-
-function recurringKinds({ kinds }: FlowForm): string[] {
-  return [...group(kinds, (kind) => kind)].flatMap(([kind, { length }]) =>
-    length > 1 ? [kind] : [],
-  )
 }
 
 /** Returns the content of a form, for a fixed order. */

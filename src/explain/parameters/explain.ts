@@ -545,7 +545,9 @@ function callTable(
 ): ParameterTable {
   const flows = recordedFlows(categories.flows)
   const requests = rows.map(({ request }) => request)
-  const root = commonRoot(categories, requests) ?? REQUEST
+  const [first, ...others] = [...new Set(requests)].map((request) => rootLabel(categories, request))
+  const isOne = first !== undefined && others.every((other) => isSameNode(first, other))
+  const root = isOne ? first : REQUEST
   const { fromNode, toNode } = edge
   // An edge from a span's call to its reply has one place.
   const isOneSpan = fromNode.phase === 'call' && toNode.phase === 'reply'
@@ -570,13 +572,6 @@ function isSameCall(a: NodeLabel, b: NodeLabel): boolean {
 
 /** Stands for the beginnings of requests of several kinds. */
 const REQUEST: NodeLabel = { service: '', operation: 'request', host: '', phase: 'call' }
-
-function commonRoot(categories: Categories, requests: readonly number[]): NodeLabel | undefined {
-  const [first, ...others] = [...new Set(requests)].map((request) => rootLabel(categories, request))
-  return first !== undefined && others.every((other) => isSameNode(first, other))
-    ? first
-    : undefined
-}
 
 function rootLabel({ flows }: Categories, request: number): NodeLabel {
   const { shapes, labels, shapeOf } = flows

@@ -51,11 +51,6 @@ export interface ExplanationSubject {
   readonly words: GroupWords
 }
 
-export interface WithoutOptions {
-  /** Also take out the attribute of that name everywhere else in the flow. Default false. */
-  readonly everywhere?: boolean
-}
-
 interface Made {
   /** And from which time on a row of `slow` is slow, in µs. */
   readonly tables: QuestionTables & { readonly slowAboveUs: number }
@@ -142,9 +137,10 @@ export class Explanation extends Stage {
    * Returns the explanation without a parameter and those that divide the requests in the same way, to show what else
    * separates them. `undo()` of the result returns this one.
    *
+   * @param options.everywhere also take out the attribute of that name everywhere else in the flow; default false
    * @throws FlowdeltaError for an unknown parameter
    */
-  without(column: string, { everywhere = false }: WithoutOptions = {}): Explanation {
+  without(column: string, { everywhere = false }: { everywhere?: boolean } = {}): Explanation {
     const { tables } = this.#made
     requireColumns(tables, [column])
     const names = tablesOf(tables).flatMap((table) => {
@@ -441,7 +437,10 @@ export function conditionWords(condition: PathCondition): string {
 }
 
 function levelWords({ codes, levels }: Extract<PathCondition, { kind: 'levels' }>): string {
-  const [first, ...others] = levels.map(levelText)
+  const [first, ...others] = levels.map((level) => {
+    const text = shortText(level, LONGEST_LEVEL)
+    return text === '' || text.includes(',') ? `"${text}"` : text
+  })
   const last = others.pop()
   if (last === undefined) return String(first)
   if (levels.length <= MOST_LEVELS) return `${[first, ...others].join(', ')} or ${last}`
@@ -450,11 +449,6 @@ function levelWords({ codes, levels }: Extract<PathCondition, { kind: 'levels' }
   if (span === codes.length - 1) return `${first} to ${last} (${grouped(levels.length)} values)`
   const shown = [first, ...others.slice(0, MOST_LEVELS - 1)]
   return `${shown.join(', ')} or ${grouped(levels.length - shown.length)} more`
-}
-
-function levelText(level: string): string {
-  const text = shortText(level, LONGEST_LEVEL)
-  return text === '' || text.includes(',') ? `"${text}"` : text
 }
 
 function number(value: number): string {

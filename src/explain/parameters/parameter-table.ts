@@ -28,6 +28,7 @@ import {
   PRESENCE,
   reasonOfName,
 } from '../../traces/attribute-names.ts'
+import { gather } from '../../traces/growing-columns.ts'
 
 interface ParameterRows extends RowOrder {
   /** Row of each one's request in `flows`. */
@@ -389,7 +390,7 @@ export function parameterDifferences(
 ): ParameterDifference[] {
   const groups = [0, 1].map((label): RowGroup => {
     const rows = Uint32Array.from(labels.keys()).filter((row) => labels[row] === label)
-    return { rows, weights: weights && weightsAt(weights, rows) }
+    return { rows, weights: weights && gather(weights, rows) }
   }) as [RowGroup, RowGroup]
   const found = parameters.map((parameter) => ({
     column: parameter.name,
@@ -433,20 +434,18 @@ function changesOfPeriod(
   if (telling.length === 0 || both.some(({ length }) => length === 0)) return []
   const differing = (rows: Uint32Array) =>
     parameterDifferences(
-      parameters.map((parameter) => parameterAt(parameter, rows)),
-      Uint8Array.from(rows, (row) => labels[row] as number),
-      weights && weightsAt(weights, rows),
+      parameters.map((parameter) =>
+        parameter.kind === 'numeric'
+          ? { ...parameter, values: gather(parameter.values, rows) }
+          : { ...parameter, codes: gather(parameter.codes, rows) },
+      ),
+      gather(labels, rows),
+      weights && gather(weights, rows),
     ).filter(isSignificant)
   const tells = new Set(telling.flatMap((rows) => differing(rows).map(({ column }) => column)))
   return parameterDifferences(parameters, periods, weights).filter(
     (difference) => isSignificant(difference) && !tells.has(difference.column),
   )
-}
-
-function parameterAt(parameter: Parameter, rows: Uint32Array): Parameter {
-  return parameter.kind === 'numeric'
-    ? { ...parameter, values: Float64Array.from(rows, (row) => parameter.values[row] as number) }
-    : { ...parameter, codes: Int32Array.from(rows, (row) => parameter.codes[row] as number) }
 }
 
 /** Rows of one group, and how many each counts as; undefined where each once. */
@@ -455,12 +454,8 @@ interface RowGroup {
   readonly weights: Float64Array | undefined
 }
 
-function weightsAt(weights: Float64Array, rows: Uint32Array): Float64Array {
-  return Float64Array.from(rows, (row) => weights[row] as number)
-}
-
 function compareNumbers(values: Float64Array, groups: readonly [RowGroup, RowGroup]) {
-  const [before, after] = groups.map(({ rows }) => Float64Array.from(rows, (row) => values[row]!))
+  const [before, after] = groups.map(({ rows }) => gather(values, rows))
   const [beforeWeights, afterWeights] = groups.map(({ weights }) => weights)
   const { statistic, p } = ksTwoSample(before!, after!, { beforeWeights, afterWeights })
   const isMissing = values.map((value) => Number(Number.isNaN(value)))
@@ -500,7 +495,7 @@ function summary(parameter: Parameter, { rows, weights }: RowGroup): ParameterSu
   if (parameter.kind === 'numeric') {
     const sorted = ascendingSample(
       Float64Array.from(places, (i) => parameter.values[rows[i] as number] as number),
-      weights && weightsAt(weights, places),
+      weights && gather(weights, places),
     )
     const at = (share: number) => quantile(sorted.values, share, sorted.weights)
     const quartiles = [at(0), at(0.25), at(0.5), at(0.75), at(1)] as const

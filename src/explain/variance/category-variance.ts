@@ -38,7 +38,8 @@ export interface EdgeVariance {
   readonly share: number
 }
 
-interface CategoryVarianceColumns {
+/** Sources of the variance of one category's response times, in one period: tier 2. */
+export class CategoryVariance extends columnarStage<{
   readonly categories: Categories
   readonly category: number
   readonly period: PeriodName
@@ -49,10 +50,7 @@ interface CategoryVarianceColumns {
   readonly restShare: number
   /** Whether all requests have the same edge classes on their critical paths. */
   readonly onePath: boolean
-}
-
-/** Sources of the variance of one category's response times, in one period: tier 2. */
-export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
+}>() {
   readonly #covariances = new Map<string, EdgeCovariances>()
 
   /** Says whether the shares add up to 1, or why not, and gives caveats. */
@@ -174,7 +172,12 @@ function findCovariances(
     return covariation(permute(own, rows), permute(other, rows), weights && permute(weights, rows))
   })
   const numbers = edgeClasses.map((_, other) => other).filter((other) => other !== edge)
-  const p = numbers.map((other) => correlationP(together[other] as Covariation))
+  const p = numbers.map((other) => {
+    // P(|r| at least this large) if the true correlation is 0: t = r·√((n − 2)/(1 − r²)).
+    const { correlation: r, worth: n } = together[other] as Covariation
+    if (!(n > FEW) || Number.isNaN(r)) return Number.NaN
+    return incompleteBeta((n - 2) / 2, 0.5, (1 - r) * (1 + r), r * r)
+  })
   const q = benjaminiHochberg(p)
   const others = numbers.map((other, i): EdgeCovariance => {
     const { intoJoin: _, ...edge } = edgeClasses[other] as EdgeClass
@@ -200,12 +203,6 @@ function findCovariances(
       (each) => each.edge,
     ),
   })
-}
-
-/** Returns P(|r| at least this large) if the true correlation is 0: t = r·√((n − 2)/(1 − r²)). */
-function correlationP({ correlation: r, worth: n }: Covariation): number {
-  if (!(n > FEW) || Number.isNaN(r)) return Number.NaN
-  return incompleteBeta((n - 2) / 2, 0.5, (1 - r) * (1 + r), r * r)
 }
 
 interface Covariation {

@@ -1,12 +1,14 @@
 import { range, sort, sum } from 'd3-array'
-import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
+import { Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../comparison/comparison.ts'
 import { getOrInsert } from '../../core/entries.ts'
+import { rejectUnknownOptions, requireStage } from '../../core/errors.ts'
 import { defineOptions, number, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import { columnarStage, own, rowTable, type StageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ecdf } from '../../stats/ecdf.ts'
+import { type KsResult, ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { moments } from '../../stats/moments.ts'
 import { nameOfPeriod, type PeriodName, periodOfName } from '../../traces/period.ts'
 import {
@@ -137,17 +139,15 @@ export interface CategorySpread {
   readonly importance: number
 }
 
-interface VarianceColumns {
+/** Unpredictable kinds of requests and their sources, as found by `findVariance`. */
+export class VarianceSources extends columnarStage<{
   readonly categories: Categories
   readonly options: VarianceOptions
   /** Tier 1: the highest C², or importance, first; those without C² last. */
   readonly ranked: readonly CategorySpread[]
   /** Number of categories that were too small, in the requested periods. */
   readonly small: number
-}
-
-/** Unpredictable kinds of requests and their sources, as found by `findVariance`. */
-export class VarianceSources extends columnarStage<VarianceColumns>() {
+}>() {
   #merged: readonly MergedBehaviors[] | undefined
   readonly #localized = new Map<string, CategoryVariance>()
 
@@ -296,4 +296,32 @@ function localizeVariance(
     restShare: shareOf(rest),
     onePath: edges.every(({ onCriticalPath }) => onCriticalPath === 1),
   })
+}
+
+/**
+ * Tests whether response times within categories vary more, or less, than before: a Kolmogorov-Smirnov test of the
+ * variances of large categories, before against after.
+ *
+ * Null hypothesis: the categories' variances come from one distribution in both periods. If it is not rejected, a
+ * slowdown without mutations is not hidden in the categories' variance either.
+ *
+ * @param options.large categories with more requests than this in both periods count; default 10
+ *
+ * Source: Sambasivan 2013, §3.3.6.
+ *
+ * @example
+ * compareVariances(categories).p
+ */
+export function compareVariances(
+  categories: Categories,
+  options: { readonly large?: number } = {},
+): KsResult {
+  rejectUnknownOptions(options, ['large'])
+  const { large = 10 } = options
+  requireStage('compareVariances(categories)', categories, Categories)
+  const isLarge = (id: number, period: Period) => categories.count(id, period) > large
+  const compared = range(categories.size).filter((id) => isLarge(id, BEFORE) && isLarge(id, AFTER))
+  const variances = (period: Period) =>
+    compared.map((id) => categories.responseTimeMoments(id, period).variance)
+  return ksTwoSample(variances(BEFORE), variances(AFTER))
 }

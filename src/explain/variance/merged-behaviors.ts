@@ -1,4 +1,4 @@
-import { range, sum } from 'd3-array'
+import { min, range, sum } from 'd3-array'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample, type WeightedSample } from '../../stats/weighted-sample.ts'
 import { type PeriodName, periodOfName } from '../../traces/period.ts'
@@ -148,7 +148,9 @@ export interface Mode {
  */
 export function modesOf(sample: WeightedSample): Mode[] {
   const { values } = sample
-  const step = smallestStep(values)
+  const steps = values.subarray(1).map((value, i) => value - (values[i] as number))
+  // Times that are rounded are no nearer to each other than they can be.
+  const step = min(steps, (own) => (own > 0 ? own : undefined)) ?? Number.MAX_VALUE
   const part = ([from, to]: Stretch): WeightedSample => ({
     values: values.subarray(from, to),
     weights: sample.weights?.subarray(from, to),
@@ -224,12 +226,6 @@ export function countOf({
   readonly weights?: Iterable<number> | undefined
 }): number {
   return weights === undefined ? values.length : sum(weights)
-}
-
-/** Times that are rounded are no nearer to each other than they can be. */
-function smallestStep(values: Float64Array): number {
-  const steps = values.subarray(1).map((value, i) => value - (values[i] as number))
-  return steps.reduce((least, own) => (own > 0 && own < least ? own : least), Number.MAX_VALUE)
 }
 
 /** Returns the outer fence of some times, and a function for what lies some interquartile ranges beyond a time. */

@@ -22,9 +22,6 @@ export interface MovedClock {
   readonly ofPairs: ReadonlyMap<string, number>
 }
 
-/** Clock, or service, of each span of a recording. */
-type Ends = Uint32Array
-
 /** Most calls that are looked at, evenly spread: in all, and of a pair and period. */
 const MAX_CALLS = 100_000
 const MAX_OF_PAIR = 1000
@@ -68,7 +65,7 @@ export interface Corrections {
 
 interface Moving {
   /** Clocks of spans by recording, or their services if these move with all their clocks. */
-  readonly ends: readonly Ends[]
+  readonly ends: readonly Uint32Array[]
   /** Number of recordings of before. */
   readonly runs: number
 }

@@ -1,6 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { ascending } from 'd3-array'
-import { getOrInsert } from '../../core/entries.ts'
+import { ascending, cumsum } from 'd3-array'
+import { getOrInsert, joined } from '../../core/entries.ts'
 import { requireStage } from '../../core/errors.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import { readOptions } from '../../core/options.ts'
@@ -13,7 +13,6 @@ import { CriticalWalk, planWalk } from '../critical-walk.ts'
 import { FlowSet } from '../flow-set.ts'
 import { labelText, NodeLabels, withoutHost } from '../node-labels.ts'
 import { NodeRecords } from '../node-records.ts'
-import { joined } from '../select-requests.ts'
 import {
   acyclicPart,
   type FlowGraph,
@@ -107,14 +106,13 @@ export function foldSized(
     const isKnown = own.length === flows.shapes.edgeCount(shape)
     return (isKnown && folders[shape]?.(own, flows.responseTimeUs[request]!)) || own
   })
-  const { entries: latencyUs, offsets: latencyOffsets } = joined(latencies, Float64Array)
   const columns = {
     ...flows,
     labels,
     shapes,
     shapeOf,
-    latencyUs,
-    latencyOffsets,
+    latencyUs: joined(latencies, Float64Array),
+    latencyOffsets: Uint32Array.from([0, ...cumsum(latencies, ({ length }) => length)]),
     ...spansOfNodes(flows, graphs),
     outcomes: flows.outcomes?.roots(),
     logs: undefined,

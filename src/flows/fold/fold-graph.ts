@@ -1,6 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { ascending, group, rollup } from 'd3-array'
-import { getOrInsert } from '../../core/entries.ts'
+import { ascending, group } from 'd3-array'
+import { countBy, getOrInsert } from '../../core/entries.ts'
 import { graphDepths } from '../../core/graph-depths.ts'
 import { groupRows, placesIn } from '../../traces/group-rows.ts'
 import { type Neighbors, neighborsOf, ShapeGraph, ShapeTable } from '../../traces/shape-table.ts'
@@ -180,11 +180,7 @@ function* laneAnchors(
   colorOf: (nodes: Iterable<number>) => number,
 ): Generator<Uint32Array> {
   const { of, sizes, rank } = kinds
-  const equals = rollup(
-    sizes,
-    (same) => same.length,
-    (size) => size,
-  )
+  const equals = countBy(sizes, (size) => size)
   const covered = (kind: number) => sizes[kind]! * equals.get(sizes[kind]!)!
   const members = groupRows(of, sizes.length)
   const whole = Array.from(sizes.keys()).filter((kind) => sizes[kind]! >= LEAST)

@@ -72,7 +72,8 @@ export class CsvRows {
         at = close + 1
         if (!doubled) break
       }
-      const end = this.#fieldEnd(text, at)
+      let end = at
+      while (end < text.length && text[end] !== this.#delimiter && text[end] !== '\n') end++
       if (end === text.length && !ended) return undefined
       const rest = text.slice(at, end)
       const isLast = text[end] !== this.#delimiter
@@ -83,12 +84,6 @@ export class CsvRows {
     this.#onRow(fields, this.#line, at > text.length)
     this.#line += lines
     return at
-  }
-
-  #fieldEnd(text: string, from: number): number {
-    let end = from
-    while (end < text.length && text[end] !== this.#delimiter && text[end] !== '\n') end++
-    return end
   }
 }
 

@@ -1,6 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { TraceFormatError } from '../../core/errors.ts'
 import { type IssueEffect, type QualityLog, TRUNCATED_FILE } from '../quality.ts'
+import { parsedJson } from './json-values.ts'
 import {
   BACKSLASH,
   CLOSE_ARRAY,
@@ -10,19 +11,10 @@ import {
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-} from './json-cursor.ts'
-import { parsedJson } from './json-values.ts'
+} from './otlp-usual-spans.ts'
 
 /** Bytes that may stand between JSON values: space, the record separator, the byte order mark. */
 const SPACE = new Set([9, NEWLINE, 13, 32, 0x1e, 0xef, 0xbb, 0xbf])
-
-interface JsonElement {
-  readonly value: object
-  /** 1-based line the element starts on; in a piece, its first own element. */
-  readonly line: number
-  /** Key of the array that was cut to make the piece. */
-  readonly cutAt?: string
-}
 
 interface JsonElementsOptions {
   readonly file: string
@@ -40,7 +32,8 @@ interface JsonElementsOptions {
   readonly pieceBytes?: number
   /** Bytes from which it is cut deeper inside. Default: 16 MB. */
   readonly tearBytes?: number
-  readonly onElement: (element: JsonElement) => void
+  /** Takes an element, its first line (in a piece, that of its first own element), and the key of the array that was cut. */
+  readonly onElement: (element: { value: object; line: number; cutAt?: string }) => void
 }
 
 const STEP = 1 << 18
@@ -139,7 +132,8 @@ export class JsonElements {
       const line = read < 0 ? bytes.subarray(from, next) : undefined
       const fault = line && this.#parseText(line, '')
       if (fault !== undefined && this.#decoder.decode(line).trim() !== '') {
-        if (!startsRecord(bytes[next] ?? after)) {
+        // A line of JSON lines begins with a bracket, or is empty.
+        if (![123, 91, 10, 13].includes(bytes[next] ?? after)) {
           this.#drop(from)
           this.#beginScan()
           this.#inLines = false
@@ -305,11 +299,6 @@ function joined(bytes: Uint8Array, closers: string): Uint8Array {
   all.set(bytes)
   all.set(new TextEncoder().encode(closers), bytes.length)
   return all
-}
-
-/** Whether a byte can be the first of a line of JSON lines. */
-function startsRecord(byte: number): boolean {
-  return byte === 123 || byte === 91 || byte === 10 || byte === 13
 }
 
 function linesIn(bytes: Uint8Array): number {

@@ -64,13 +64,10 @@ export function isOtlpMessages(head: Uint8Array): boolean {
   const length = new DataView(head.buffer, head.byteOffset).getUint32(0)
   if (length === 0 || length >= MAX_MESSAGE || head[0] === LINE_FEED) return false
   const first = head.subarray(4)
-  return isZstd(first) || first[0] === 0x7b || isRequest(first)
-}
-
-/** Whether bytes begin as a request does: with a field 1, in which a resource or a scope comes first. */
-function isRequest(bytes: Uint8Array): boolean {
-  const inner = bytes[bytes.findIndex((byte, at) => at > 0 && byte < 128) + 1]
-  return bytes[0] === LINE_FEED && (inner === LINE_FEED || inner === 0x12)
+  if (isZstd(first) || first[0] === 0x7b) return true
+  // A request begins with a field 1, in which a resource or a scope comes first.
+  const inner = first[first.findIndex((byte, at) => at > 0 && byte < 128) + 1]
+  return first[0] === LINE_FEED && (inner === LINE_FEED || inner === 0x12)
 }
 
 /** Reads messages as `JSON.parse` would give them; a cut one is noted. Throws for damage. */

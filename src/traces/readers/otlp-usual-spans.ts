@@ -3,27 +3,14 @@ import { KnownAttribute } from '../attributes.ts'
 import { KnownText } from '../dictionary.ts'
 import { traceStateProbability } from '../sampling.ts'
 import { SPAN_KINDS, SPAN_STATUSES } from '../span-columns.ts'
-import { type KnownReporter, UsualSpan } from '../span-traces-builder.ts'
 import { ByteInterner, sameBytes } from './byte-interner.ts'
-import {
-  BACKSLASH,
-  CLOSE_OBJECT,
-  COMMA,
-  JsonCursor,
-  Keys,
-  MAX_REMEMBERED_BYTES,
-  NEWLINE,
-  OPEN_OBJECT,
-  QUOTE,
-  Remembered,
-  textAt,
-} from './json-cursor.ts'
 import {
   type AttributeEntry,
   isJsonObject,
   type JsonObject,
   parsedJson,
   textOf,
+  withNanosAsText,
 } from './json-values.ts'
 import {
   otlpAttributes,
@@ -33,6 +20,213 @@ import {
   STATUS_DESCRIPTION,
 } from './otlp-values.ts'
 import { kindNamed, statusNamed } from './span-formats.ts'
+
+export const QUOTE = 34
+export const COMMA = 44
+const COLON = 58
+export const BACKSLASH = 92
+export const OPEN_ARRAY = 91
+export const CLOSE_ARRAY = 93
+export const OPEN_OBJECT = 123
+export const CLOSE_OBJECT = 125
+
+/** Placeholder for a byte behind the end. */
+const NOTHING = 0
+export const NEWLINE = 10
+const SPACE = new Set([9, NEWLINE, 13, 32])
+/** 1 for the bytes that end a text, or its plain part: quotes, backslashes, control characters. */
+const ENDS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte < 32 || byte === QUOTE || byte === BACKSLASH ? 1 : 0,
+)
+
+/** The keys that usual objects of one kind have; others make them unusual. */
+export class Keys {
+  /** Each key with the quote behind it. */
+  readonly #keys: readonly DataView[]
+  /** Key that followed each key last time: it mostly does so again. The last entry is for the first key. */
+  readonly #next: Uint8Array
+
+  constructor(...names: readonly string[]) {
+    const encoder = new TextEncoder()
+    this.#keys = names.map((name) => viewOf(encoder.encode(`${name}"`)))
+    this.#next = new Uint8Array(names.length + 1)
+  }
+
+  /** Returns the number of the key that begins at `at`, -1 for any other; `last` came before it. */
+  find(view: DataView, at: number, last: number): number {
+    const place = last < 0 ? this.#keys.length : last
+    const expected = this.#next[place]!
+    if (this.#isAt(view, at, expected)) return expected
+    for (let key = 0; key < this.#keys.length; key++) {
+      if (!this.#isAt(view, at, key)) continue
+      this.#next[place] = key
+      return key
+    }
+    return -1
+  }
+
+  length(key: number): number {
+    return this.#keys[key]!.byteLength
+  }
+
+  #isAt(view: DataView, at: number, key: number): boolean {
+    const text = this.#keys[key]!
+    const end = at + text.byteLength
+    return end <= view.byteLength && sameBytes(view, at, end, text, 0)
+  }
+}
+
+/** Most bytes of repeating values kept with their meanings; beyond it, all are forgotten. */
+const MAX_REMEMBERED_BYTES = 1 << 23
+
+/** Meaning of bytes `start` to `end`; `undefined` if they are not JSON. */
+type Meaning<T> = (view: DataView, start: number, end: number) => T | undefined
+
+/** Remembers what values that repeat in many spans mean: of equal bytes only the first are parsed. */
+function rememberedBytes<T>(meaning: (value: unknown) => T): Meaning<T> {
+  let interner = new ByteInterner()
+  let meanings: (T | undefined)[] = []
+  return (view, start, end) => {
+    if (interner.bytesUsed > MAX_REMEMBERED_BYTES) {
+      interner = new ByteInterner()
+      meanings = []
+    }
+    const number = interner.intern(view, start, end)
+    if (number === meanings.length) {
+      const value = parsedNanos(view, start, end)
+      meanings.push(value === undefined ? undefined : meaning(value))
+    }
+    return meanings[number]
+  }
+}
+
+function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length)
+}
+
+/** Within JSON, a byte order mark is a character like others. */
+const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
+
+export function textAt({ buffer, byteOffset }: DataView, start: number, end: number): string {
+  return DECODER.decode(new Uint8Array(buffer as ArrayBuffer, byteOffset + start, end - start))
+}
+
+/** Parses bytes `start` to `end`, times as text; `undefined` if they are not JSON. */
+function parsedNanos(view: DataView, start: number, end: number): unknown {
+  return parsedJson(withNanosAsText(textAt(view, start, end)))
+}
+
+/** Moves through JSON in bytes; skipped parts are checked by their brackets and quotes, or parsed. */
+class JsonCursor {
+  bytes: Uint8Array = new Uint8Array()
+  view: DataView = new DataView(this.bytes.buffer)
+  at = 0
+  end = 0
+  /** Whether the text ends with its line. */
+  inLine = false
+
+  begin(bytes: Uint8Array, at: number, inLine: boolean): void {
+    if (bytes !== this.bytes) this.view = viewOf(bytes)
+    this.bytes = bytes
+    this.at = at
+    this.end = bytes.length
+    this.inLine = inLine
+  }
+
+  /** Whether the text ends here, but for space, which is skipped. */
+  ends(): boolean {
+    const byte = this.next()
+    return this.at >= this.end || (byte === NEWLINE && this.inLine)
+  }
+
+  /** Returns the byte behind space, which is skipped; `NOTHING` at the end. */
+  next(): number {
+    for (; this.at < this.end; this.at++) {
+      const byte = this.bytes[this.at]!
+      if (byte > 32 || !SPACE.has(byte) || (byte === NEWLINE && this.inLine)) return byte
+    }
+    return NOTHING
+  }
+
+  /** Goes from before a key to its value; the number of the key, -1 where it is none of `keys`. */
+  key(keys: Keys, last: number): number {
+    if (!this.passes(QUOTE)) return -1
+    const key = keys.find(this.view, this.at, last)
+    if (key < 0) return -1
+    this.at += keys.length(key)
+    if (!this.passes(COLON)) return -1
+    this.next()
+    return key
+  }
+
+  /** Reads an object with some of `keys`, each at most once, by `read`. */
+  object(keys: Keys, read: (key: number) => boolean): boolean {
+    if (!this.passes(OPEN_OBJECT)) return false
+    let seen = 0
+    let key = -1
+    do {
+      key = this.key(keys, key)
+      if (key < 0 || (seen & (1 << key)) !== 0 || !read(key)) return false
+      seen |= 1 << key
+    } while (this.passes(COMMA))
+    return this.passes(CLOSE_OBJECT)
+  }
+
+  list(read: () => boolean): boolean {
+    if (!this.passes(OPEN_ARRAY)) return false
+    if (this.passes(CLOSE_ARRAY)) return true
+    do {
+      this.next()
+      if (!read()) return false
+    } while (this.passes(COMMA))
+    return this.passes(CLOSE_ARRAY)
+  }
+
+  /** Goes behind a byte, if it is what comes next but for space; whether it is. */
+  passes(byte: number): boolean {
+    if (this.next() !== byte) return false
+    this.at++
+    return true
+  }
+
+  /** Skips the value here and returns its meaning; `undefined` if it is not JSON. */
+  value<T>(meaning: Meaning<T>): T | undefined {
+    const start = this.at
+    return this.skip() ? meaning(this.view, start, this.at) : undefined
+  }
+
+  /** Goes behind the value here by its brackets and quotes; whether it ends. */
+  skip(): boolean {
+    const bytes = this.bytes
+    const end = this.end
+    let at = this.at
+    let depth = 0
+    do {
+      const byte = bytes[at]!
+      if (byte === QUOTE) {
+        do {
+          do at++
+          while (at < end && ENDS_PLAIN[bytes[at]!] === 0)
+        } while (bytes[at] === BACKSLASH && ++at < end)
+        if (bytes[at] !== QUOTE) return false
+      } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++
+      else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth--
+      else if (byte === NEWLINE && this.inLine) return false
+      else if (depth === 0) {
+        // A number, true, false or null.
+        while (at + 1 < end && isWordByte(bytes[at + 1]!)) at++
+      }
+      at++
+    } while (depth > 0 && at < end)
+    this.at = at
+    return depth === 0 && at <= end
+  }
+}
+
+/** Whether a byte may stand in a number or a word. */
+function isWordByte(byte: number): boolean {
+  return byte > 32 && byte !== COMMA && byte !== CLOSE_OBJECT && byte !== CLOSE_ARRAY
+}
 
 function knownAttribute([key, value]: AttributeEntry): KnownAttribute {
   return new KnownAttribute(new KnownText(key), value)
@@ -48,7 +242,7 @@ const SAFE_DIGITS = /^\d{1,15}$/
 
 /** Reads the attributes of spans; names are remembered. */
 class UsualAttributes {
-  readonly #names = new Remembered((value) => new KnownText(textOf(value)))
+  readonly #names = rememberedBytes((value) => new KnownText(textOf(value)))
 
   /** Reads the attribute that the cursor is at; whether it is JSON. */
   read(cursor: JsonCursor, into: KnownAttribute[]): boolean {
@@ -59,7 +253,7 @@ class UsualAttributes {
       return true
     }
     cursor.at = start
-    const value = cursor.parsed()
+    const value = cursor.value(parsedNanos)
     const [entry] = otlpAttributes([value])
     if (entry !== undefined) into.push(knownAttribute(entry))
     return value !== undefined
@@ -110,7 +304,7 @@ const [KIND, ATTRIBUTES, STATUS, LINKS, TRACE_STATE] = [6, 7, 8, 10, 11]
 const EVENTS = 9
 /** Placeholders for a key: the span ends, or nothing was read. */
 const CLOSED = 31
-const NOTHING = -1
+const UNREAD = -1
 /** Fields of every usual span: both ids, name and times. */
 const NEEDED = (1 << TRACE_ID) | (1 << SPAN_ID) | (1 << NAME) | (1 << START) | (1 << END)
 /** Fields that hardly two spans share. */
@@ -119,7 +313,7 @@ const VARIED = NEEDED | (1 << PARENT_ID) | (1 << EVENTS)
 /** Bytes between two varying values of a span, with their meaning; most of these bytes repeat in similar spans. */
 class Run {
   /** The key of the value that it ends before. */
-  key = NOTHING
+  key = UNREAD
   /** A bit for each of its keys. */
   seen = 0
   kind = 0
@@ -155,9 +349,8 @@ const SAID: { readonly [key: number]: (value: unknown) => Partial<Run> } = {
 class SpanRuns {
   readonly #texts = new ByteInterner()
   readonly #attributes = new UsualAttributes()
-  readonly #said = Array.from(
-    { length: KEY_COUNT },
-    (_, key) => new Remembered(SAID[key] ?? ((): Partial<Run> => ({}))),
+  readonly #said = Array.from({ length: KEY_COUNT }, (_, key) =>
+    rememberedBytes(SAID[key] ?? ((): Partial<Run> => ({}))),
   )
 
   /** Goes on to the next value that varies; `undefined` where something is unusual. */
@@ -183,7 +376,7 @@ class SpanRuns {
   #readAnew(cursor: JsonCursor, name: SpanName, last: number): Run | undefined {
     const start = cursor.at
     const run = new Run()
-    for (let key = last; run.key === NOTHING; ) {
+    for (let key = last; run.key === UNREAD; ) {
       const byte = cursor.next()
       cursor.at++
       if (byte === CLOSE_OBJECT && key >= 0) run.key = CLOSED
@@ -218,15 +411,55 @@ const [RESOURCE, SCOPE_SPANS] = [0, 1]
 const SCOPE = new Keys('spans', 'scope', 'schemaUrl')
 const SPANS = 0
 
+/** A resource, and its facts as texts that are looked up once. */
 interface KnownResource {
   readonly reporter: Reporter
-  readonly known: KnownReporter
+  readonly service: KnownText
+  readonly host: KnownText
+  readonly version: KnownText
+  readonly attributes: readonly KnownAttribute[]
 }
 
-/** Takes the spans of a text once all of it was read: usual ones, and others as they were parsed. */
-interface SpanTaker {
-  usual(span: UsualSpan): void
-  unusual(span: JsonObject, reporter: Reporter): void
+const NO_NAME = new KnownText('')
+const NO_ATTRIBUTES: readonly KnownAttribute[] = []
+
+/** A span as it is read; a usual one has ids of 16 hex digits, no links, and an end not before its start. */
+export class UsualSpan {
+  traceId = ''
+  /** Halves of its id, and of its parent's, as 32-bit integers: both 0 where there is none. */
+  idHigh = 0
+  idLow = 0
+  parentHigh = 0
+  parentLow = 0
+  /** Since 1970. */
+  startSeconds = 0
+  startNanos = 0
+  endSeconds = 0
+  endNanos = 0
+  name = NO_NAME
+  /** Index in `SPAN_KINDS`. */
+  kind = 0
+  /** Index in `SPAN_STATUSES`. */
+  status = 0
+  /** Own attributes; those of its resource follow them. */
+  attributes = NO_ATTRIBUTES
+  described: KnownAttribute | undefined
+  probability: number | undefined
+  readonly resource: KnownResource
+  /** All of it, where something is unusual. */
+  unusual: JsonObject | undefined
+
+  constructor(resource: KnownResource) {
+    this.resource = resource
+  }
+
+  take({ kind, status, described, probability, attributes }: Run): void {
+    this.kind |= kind
+    this.status |= status
+    if (described !== undefined) this.described = described
+    if (probability !== undefined) this.probability = probability
+    if (attributes.length > 0) this.attributes = attributes
+  }
 }
 
 /**
@@ -236,16 +469,16 @@ interface SpanTaker {
  * caller. The result is the same either way: the same functions read values, once for equal bytes.
  */
 export class UsualSpans extends JsonCursor {
-  readonly #taker: SpanTaker
-  readonly #resources: Remembered<KnownResource>
-  readonly #names = new Remembered((value) => new SpanName(textOf(value)))
+  readonly #take: (span: UsualSpan) => void
+  readonly #resources
+  readonly #names = rememberedBytes((value) => new SpanName(textOf(value)))
   /** Irrelevant values, which have to be JSON, however. */
-  readonly #others = new Remembered(() => true)
+  readonly #others = rememberedBytes(() => true)
   readonly #runs = new SpanRuns()
   /** Has the runs that come before names. */
   readonly #unnamed = new SpanName('')
   /** Spans of the current text. */
-  #found: FoundSpan[] = []
+  #found: UsualSpan[] = []
   #resource: KnownResource | undefined
   /** The last trace id, and where its digits are. */
   #traceId = ''
@@ -254,14 +487,23 @@ export class UsualSpans extends JsonCursor {
   #high = 0
   #low = 0
 
-  /** `keep`: whether all attributes of resources become attributes of their spans. */
-  constructor(taker: SpanTaker, keep: boolean | undefined) {
+  /**
+   * @param take takes the spans of a text once all of it was read
+   * @param keep whether all attributes of resources become attributes of their spans
+   */
+  constructor(take: (span: UsualSpan) => void, keep: boolean | undefined) {
     super()
-    this.#taker = taker
-    this.#resources = new Remembered((value) => {
+    this.#take = take
+    this.#resources = rememberedBytes((value): KnownResource => {
       const described = isJsonObject(value) ? value['attributes'] : undefined
       const reporter = reporterOf(otlpAttributes(described), { keep })
-      return { reporter, known: knownReporter(reporter) }
+      return {
+        reporter,
+        service: new KnownText(reporter.service),
+        host: new KnownText(reporter.host),
+        version: new KnownText(reporter.version),
+        attributes: reporter.attributes.map(knownAttribute),
+      }
     })
   }
 
@@ -272,10 +514,7 @@ export class UsualSpans extends JsonCursor {
     this.#found = []
     this.next()
     if (!this.object(REQUEST, this.#inRequest) || !this.ends()) return -1
-    for (const span of this.#found) {
-      if (span.unusual === undefined) this.#taker.usual(span)
-      else this.#taker.unusual(span.unusual, span.resource.reporter)
-    }
+    for (const span of this.#found) this.#take(span)
     return this.at
   }
 
@@ -303,11 +542,11 @@ export class UsualSpans extends JsonCursor {
   readonly #span = (): boolean => {
     const start = this.at
     if (this.bytes[start] !== OPEN_OBJECT) return false
-    const span = new FoundSpan(this.#resource!)
+    const span = new UsualSpan(this.#resource!)
     this.#found.push(span)
     if (!this.#isUsual(span)) {
       this.at = start
-      const unusual = this.parsed()
+      const unusual = this.value(parsedNanos)
       if (!isJsonObject(unusual)) return false
       span.unusual = unusual
     }
@@ -315,7 +554,7 @@ export class UsualSpans extends JsonCursor {
   }
 
   /** Reads the span here; returns whether it has nothing unusual. */
-  #isUsual(span: FoundSpan): boolean {
+  #isUsual(span: UsualSpan): boolean {
     let events: readonly AttributeEntry[] | undefined
     let name: SpanName = this.#unnamed
     let seen = 0
@@ -380,7 +619,7 @@ export class UsualSpans extends JsonCursor {
     const start = this.at
     if (this.list(NONE)) return []
     this.at = start
-    const events = this.parsed()
+    const events = this.value(parsedNanos)
     return events === undefined ? undefined : otlpEvents(events)
   }
 
@@ -440,35 +679,5 @@ export class UsualSpans extends JsonCursor {
     this.#low = nanos
     this.at = isText ? end + 1 : end
     return true
-  }
-}
-
-/** Buffer that a span is read into. */
-class FoundSpan extends UsualSpan {
-  described: KnownAttribute | undefined
-  readonly resource: KnownResource
-  /** All of it, where something is unusual. */
-  unusual: JsonObject | undefined
-
-  constructor(resource: KnownResource) {
-    super(resource.known)
-    this.resource = resource
-  }
-
-  take({ kind, status, described, probability, attributes }: Run): void {
-    this.kind |= kind
-    this.status |= status
-    if (described !== undefined) this.described = described
-    if (probability !== undefined) this.probability = probability
-    if (attributes.length > 0) this.attributes = attributes
-  }
-}
-
-function knownReporter({ service, host, version, attributes }: Reporter): KnownReporter {
-  return {
-    service: new KnownText(service),
-    host: new KnownText(host),
-    version: new KnownText(version),
-    attributes: attributes.map(knownAttribute),
   }
 }

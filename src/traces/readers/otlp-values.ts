@@ -87,7 +87,9 @@ export function otlpValue(value: unknown): unknown {
         return listed(content).map(otlpValue)
       case 'kvlistValue':
       case 'kvlist_value':
-        return plainObject(listed(content))
+        return Object.fromEntries(
+          listed(content).map(({ key, value }) => [textOf(key), otlpValue(value)]),
+        )
     }
   }
   return undefined
@@ -95,10 +97,6 @@ export function otlpValue(value: unknown): unknown {
 
 function listed(content: unknown): readonly JsonObject[] {
   return isJsonObject(content) ? objectsIn(content['values']) : []
-}
-
-function plainObject(entries: readonly JsonObject[]): Record<string, unknown> {
-  return Object.fromEntries(entries.map(({ key, value }) => [textOf(key), otlpValue(value)]))
 }
 
 function numeric(content: unknown): unknown {

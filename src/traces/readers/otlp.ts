@@ -7,7 +7,6 @@ import { durationBetween, type SpanLink } from '../span-traces-builder.ts'
 import { peek } from '../trace-source.ts'
 import { readJsonElements } from './json-elements.ts'
 import {
-  type AttributeEntry,
   firstTraceKey,
   isJsonObject,
   type JsonObject,
@@ -87,13 +86,10 @@ function usualReader(sink: ReadSink, file: string) {
   const { spans } = sink
   if (spans.takesUsual !== true) return undefined
   let place: Place = { file }
-  const reader = new UsualSpans(
-    {
-      usual: (span) => spans.addUsual?.(span),
-      unusual: (span, reporter) => readSpan(span, reporter, sink, place),
-    },
-    sink.resourceAttributes,
-  )
+  const reader = new UsualSpans((span) => {
+    if (span.unusual === undefined) spans.addUsual?.(span)
+    else readSpan(span.unusual, span.resource.reporter, sink, place)
+  }, sink.resourceAttributes)
   return (bytes: Uint8Array, from: number, { line, inLine }: { line: number; inLine: boolean }) => {
     place = { file, line }
     return reader.read(bytes, from, inLine)
@@ -154,16 +150,19 @@ function readResources(
 
 function readSpan(span: JsonObject, reporter: Reporter, sink: ReadSink, place: Place): void {
   const { clock } = sink.spans
-  const { name, kind, status, links } = span
+  const { name, kind, status, links, events } = span
   const { traceId, spanId, parentSpanId, startTimeUnixNano, endTimeUnixNano, traceState } = span
   const { trace_id, span_id, parent_span_id, start_time_unix_nano, end_time_unix_nano } = span
   const startUs = clock.offsetOfNanos(startTimeUnixNano ?? start_time_unix_nano)
   const endUs = clock.offsetOfNanos(endTimeUnixNano ?? end_time_unix_nano)
   const parentId = otlpId(parentSpanId ?? parent_span_id, 8)
-  const ownTrace = otlpId(traceId ?? trace_id, 16)
+  const attributes = otlpAttributes(span['attributes'])
+  const described = isJsonObject(status) ? textOf(status['message']) : ''
+  if (described !== '') attributes.push([STATUS_DESCRIPTION, described])
+  attributes.push(...otlpEvents(events), ...reporter.attributes)
   sink.spans.add(
     {
-      traceId: ownTrace,
+      traceId: otlpId(traceId ?? trace_id, 16),
       spanId: otlpId(spanId ?? span_id, 8),
       parentId: parentId === '' ? null : parentId,
       ...reporter,
@@ -174,23 +173,11 @@ function readSpan(span: JsonObject, reporter: Reporter, sink: ReadSink, place: P
       durationUs: durationBetween(startUs, endUs),
       followsFrom: followsFrom(links, parentId),
       links: links === undefined ? undefined : linksOf(links),
-      attributes: attributesOf(span, reporter.attributes),
+      attributes,
       probability: traceStateProbability(traceState ?? span['trace_state']),
     },
     place,
   )
-}
-
-function attributesOf(
-  { attributes: own, events, status }: JsonObject,
-  ofResource: readonly AttributeEntry[],
-): AttributeEntry[] {
-  const entries = otlpAttributes(own)
-  const described = isJsonObject(status) ? textOf(status['message']) : ''
-  if (described !== '') entries.push([STATUS_DESCRIPTION, described])
-  entries.push(...otlpEvents(events))
-  if (ofResource.length > 0) entries.push(...ofResource)
-  return entries
 }
 
 export function linksOf(links: unknown): SpanLink[] {

@@ -103,11 +103,6 @@ function csvSeries(text: string, file: string): Series[] {
   })
 }
 
-interface PrometheusResult {
-  readonly metric: Readonly<Record<string, string>>
-  readonly values: readonly (readonly [seconds: number, value: string])[]
-}
-
 function prometheusSeries(text: string, file: string): Series[] {
   let results: unknown
   try {
@@ -118,7 +113,8 @@ function prometheusSeries(text: string, file: string): Series[] {
   if (!Array.isArray(results) || !results.every((one) => Array.isArray(one?.values))) {
     throw unreadable(file, 'The JSON of a file of series has no data.result with values')
   }
-  return (results as readonly PrometheusResult[]).map(({ metric, values }) => {
+  type Result = { metric: Record<string, string>; values: [seconds: number, value: string][] }
+  return (results as Result[]).map(({ metric, values }) => {
     const { __name__: name = file.replace(/^.*\/|\.json(\.\w+)?$/g, ''), ...labels } = metric
     const hosts = Object.values(labels).flatMap((label) => [
       `${label}`,

@@ -97,14 +97,10 @@ const REFUSED: readonly RefusedFormat[] = [
   {
     looksLike: (text) => /^\uFEFF?(?=[^\n]*\brpc_?id\b)(?=[^\n]*\btraceid\b)[^\n{]*,/i.test(text),
     reason: (text) =>
-      `This is an Alibaba call graph (columns ${columnsOf(text)}): its calls have hierarchy numbers (rpcid) instead of span and parent ids, and times in whole milliseconds`,
+      `This is an Alibaba call graph (columns ${headerOf(text).join(', ')}): its calls have hierarchy numbers (rpcid) instead of span and parent ids, and times in whole milliseconds`,
     nextStep: `Convert each call to a row with its own id and its parent's. ${COLUMNS_HINT}`,
   },
 ]
-
-function columnsOf(text: string): string {
-  return headerOf(text).join(', ')
-}
 
 function headerOf(text: string): readonly string[] {
   const line = /^\uFEFF?([^\r\n]*)/.exec(text)?.[1] ?? ''

@@ -70,28 +70,6 @@ export function saysYes(value: unknown): boolean | undefined {
   return !/^(?:false|0|no|null|none)$/.test(text)
 }
 
-/** Role of a field in a record of a span. */
-export type Role =
-  | 'trace'
-  | 'span'
-  | 'parent'
-  | 'references'
-  | 'service'
-  | 'operation'
-  | 'start'
-  | 'end'
-  | 'duration'
-  | 'kind'
-  | 'status'
-  | 'message'
-  | 'error'
-  | 'success'
-  | 'host'
-  | 'version'
-  | 'resource'
-  | 'links'
-  | 'tracestate'
-
 /** Record of spans, and the records around it. */
 export interface Enclosed {
   readonly record: JsonObject
@@ -127,7 +105,7 @@ export interface SpanFormat {
 }
 
 /** Names of fields, small and without separators and units, the best first. */
-export const NAMES: { readonly [role in Role]: readonly string[] } = {
+export const NAMES = {
   trace: wordsIn(`
     traceid tracetraceid contexttraceid spancontexttraceid trace operationid traceuuid
   `),
@@ -169,6 +147,8 @@ export const NAMES: { readonly [role in Role]: readonly string[] } = {
   links: ['links'],
   tracestate: wordsIn('tracestate contexttracestate'),
 }
+/** Role of a field in a record of a span. */
+export type Role = keyof typeof NAMES
 
 /** Fields whose content stands for the record's own, or are maps of attributes. */
 export const MAPS = new Set(

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../core/entries.ts'
 import { TraceFormatError } from '../../core/errors.ts'
 import { listed } from '../../core/words.ts'
 import { isJsonObject, type JsonObject, parsedJson } from './json-values.ts'
@@ -139,9 +140,7 @@ export class LayoutLearner {
         isOwn &&
         !(format.lacks !== undefined && sample.own.has(format.lacks))
       ) {
-        const fitting = this.#fitting.get(format) ?? []
-        fitting.push(sample)
-        this.#fitting.set(format, fitting)
+        getOrInsert(this.#fitting, format, () => []).push(sample)
         return true
       }
       const share = 1 - lacking.length / format.has.length
@@ -169,19 +168,15 @@ export class LayoutLearner {
     if (format !== undefined) {
       return new SpanLayout(format, this.#fitting.get(format) ?? [], false)
     }
-    const [only] = this.#formats
-    if (this.#isOnly && only !== undefined) {
-      const layout = new SpanLayout(only, this.#others, false)
-      const found = this.#others.some(({ enclosed }) => layout.isSpan(enclosed.record))
-      const lacking = layout.lacking()
-      if (!found || lacking.length > 0) throw this.#noSpans(file, lacking)
-      return layout
-    }
-    const spans = this.#others.filter((sample) => guesses('span', [sample]).length > 0)
-    const layout = new SpanLayout({ name: 'spans', by: '', has: [] }, spans, true)
+    const [only] = this.#isOnly ? this.#formats : []
+    const isSpan = (sample: Sample) => guesses('span', [sample]).length > 0
+    const spans = only ? this.#others : this.#others.filter(isSpan)
+    const guessed = { name: 'spans', by: '', has: [] }
+    const layout = new SpanLayout(only ?? guessed, spans, only === undefined)
+    const isFound = spans.some(({ enclosed }) => !only || layout.isSpan(enclosed.record))
     const lacking = layout.lacking()
-    if (spans.length === 0 || lacking.length > 0) throw this.#noSpans(file, lacking)
-    return layout
+    if (isFound && lacking.length === 0) return layout
+    throw this.#noSpans(file, lacking)
   }
 
   #noSpans(file: string, lacking: readonly string[]): TraceFormatError {
@@ -315,12 +310,8 @@ export class SpanLayout {
   /** Roles that spans cannot do without, and none of the fields stands for. */
   lacking(): string[] {
     const { trace, span, start, end, duration } = this.fields
-    return [
-      ...(trace.length === 0 ? ['the trace'] : []),
-      ...(span.length === 0 ? ['the span'] : []),
-      ...(start.length === 0 ? ['the start'] : []),
-      ...(end.length === 0 && duration.length === 0 ? ['the end or the duration'] : []),
-    ]
+    const needed = { trace, span, start, 'end or the duration': [...end, ...duration] }
+    return Object.entries(needed).flatMap(([role, of]) => (of.length === 0 ? `the ${role}` : []))
   }
 
   /** Whether a record, by itself, is a span. */
@@ -386,27 +377,21 @@ function withUnits(fields: { [role in Role]: Field[] }, records: readonly Enclos
       const value = valuesOf(role, field).find((one) => !isEmpty(one))
       if (!isNumeric(value)) return { ...field, how: 'a date' }
       const time = Number(value)
-      const named = plainName(field.name).unit
-      const told = field.how === '' ? named : field.unit
+      const isGiven = field.how !== ''
+      const told = isGiven ? field.unit : plainName(field.name).unit
       const bySize = unitBySize(time)
-      if (told === undefined) return { ...field, unit: bySize, how: `in ${bySize}, by its size` }
-      if (isPlausible(time, told) || !isPlausible(time, bySize)) {
-        return {
-          ...field,
-          unit: told,
-          how: `in ${told}, ${field.how === '' ? 'by its name' : field.how}`,
-        }
-      }
-      if (field.how === '') {
+      const isOdd = told !== undefined && !isPlausible(time, told) && isPlausible(time, bySize)
+      if (isOdd) {
         doubts.push(
-          `${field.name} is named for ${told}, but ${time} is a time in ${bySize}: read so`,
+          isGiven
+            ? `${field.name} is read in ${told}, as given, but ${time} looks like a time in ${bySize}`
+            : `${field.name} is named for ${told}, but ${time} is a time in ${bySize}: read so`,
         )
-        return { ...field, unit: bySize, how: `in ${bySize}, by its size` }
       }
-      doubts.push(
-        `${field.name} is read in ${told}, as given, but ${time} looks like a time in ${bySize}`,
-      )
-      return { ...field, how: `in ${told}, as given` }
+      const isBySize = told === undefined || (isOdd && !isGiven)
+      const unit = isBySize ? bySize : told
+      const how = isBySize ? 'by its size' : isGiven ? field.how : 'by its name'
+      return { ...field, unit, how: `in ${unit}, ${how}` }
     })
   }
   fields.duration = fields.duration.map((field) => {

@@ -1,6 +1,7 @@
 // Runs once a trace point or edge: the loops index with `!`.
 
 import { group, least, max, min } from 'd3-array'
+import { getOrInsert } from '../../core/entries.ts'
 import { counted, formatDuration } from '../../core/words.ts'
 import { EpochClock } from '../epoch-clock.ts'
 import { type QualityIssue, TRUNCATED_FILE } from '../quality.ts'
@@ -87,9 +88,7 @@ function reportsIn(text: string, note: Note): Report[] {
       note({ code: 'bad-line', effect: 'kept', line, message })
       return
     }
-    const values = report.fields.get(key.trim())
-    if (values === undefined) report.fields.set(key.trim(), [value.trim()])
-    else values.push(value.trim())
+    getOrInsert(report.fields, key.trim(), () => []).push(value.trim())
   })
   return reports
 }

@@ -2,34 +2,22 @@ import { FlowdeltaError, show } from '../../core/errors.ts'
 import { QUOTED, quoted, unquoted } from '../../core/quoted.ts'
 import { printable, readDuration } from '../../core/words.ts'
 
-/** Operators that compare a property of a request with values. */
-export type ConditionOp =
-  | 'is'
-  | 'is not'
-  | 'from'
-  | 'below'
-  | 'above'
-  | 'up to'
-  | 'recorded'
-  | 'not recorded'
-  | 'calls'
-  | 'does not call'
-
 /** Operators: how each is shown, how else it may be written, and which one holds if and only if it does not. */
-const OPS: Readonly<
-  Record<ConditionOp, { shown: string; written?: readonly string[]; opposite: ConditionOp }>
-> = {
+const OPS = {
   is: { shown: '=', written: ['==', 'is'], opposite: 'is not' },
   'is not': { shown: 'is not', written: ['!=', '≠'], opposite: 'is' },
   from: { shown: '≥', written: ['>='], opposite: 'below' },
   below: { shown: '<', written: [], opposite: 'from' },
   above: { shown: '>', written: [], opposite: 'up to' },
   'up to': { shown: '≤', written: ['<='], opposite: 'above' },
-  recorded: { shown: 'is recorded', opposite: 'not recorded' },
-  'not recorded': { shown: 'is not recorded', opposite: 'recorded' },
-  calls: { shown: 'is called', opposite: 'does not call' },
-  'does not call': { shown: 'is not called', opposite: 'calls' },
-}
+  recorded: { shown: 'is recorded', written: null, opposite: 'not recorded' },
+  'not recorded': { shown: 'is not recorded', written: null, opposite: 'recorded' },
+  calls: { shown: 'is called', written: null, opposite: 'does not call' },
+  'does not call': { shown: 'is not called', written: null, opposite: 'calls' },
+} as const
+
+/** Operators that compare a property of a request with values. */
+export type ConditionOp = keyof typeof OPS
 
 export const CONDITION_OPS = Object.keys(OPS) as ConditionOp[]
 
@@ -87,7 +75,7 @@ export function builtIn({ attribute, isAttribute }: Subject): BuiltIn | null {
 }
 
 /** Operators by their signs, as they are written before values. */
-const SIGNS = new Map(
+const SIGNS = new Map<string, ConditionOp>(
   Object.entries(OPS).flatMap(([op, { shown, written }]) =>
     (written ? [shown, ...written] : []).map((sign) => [sign, op as ConditionOp]),
   ),
@@ -154,20 +142,18 @@ function parseClause(clause: string): Condition {
   const another = dividedBy(OR, rest)
     .slice(1)
     .find((value) => ANOTHER.test(value))
-  if (another !== undefined) throw divided(clause, another)
+  if (another !== undefined) {
+    throw new FlowdeltaError(
+      `Condition ${show(clause)}: after "or" or a comma stand further values, as in 'tenant.tier = pro or free', ` +
+        `not conditions like ${show(another)}. Join conditions with "and", ask for one at a time, or write the value between double quotes.`,
+    )
+  }
   if (op !== 'is' && op !== 'is not' && values.length > 1) {
     throw new FlowdeltaError(
       `Condition ${show(clause)} compares with several values. Give one number.`,
     )
   }
   return condition(subject, op, values, orNotRecorded)
-}
-
-function divided(clause: string, another: string): FlowdeltaError {
-  return new FlowdeltaError(
-    `Condition ${show(clause)}: after "or" or a comma stand further values, as in 'tenant.tier = pro or free', ` +
-      `not conditions like ${show(another)}. Join conditions with "and", ask for one at a time, or write the value between double quotes.`,
-  )
 }
 
 /** @param asked what errors quote */
@@ -190,24 +176,19 @@ export function condition(
   orNotRecorded = false,
 ): Condition {
   const { service, attribute, isAttribute } = subject
-  const shown = values.map(printable)
-  const text = conditionText(subject, op, [
-    ...shown.map((value) => (UNCLEAR.test(value) ? quoted(value) : value)),
+  const shown = [
+    ...values.map(printable).map((value) => (UNCLEAR.test(value) ? quoted(value) : value)),
     ...(orNotRecorded ? [NOT_RECORDED] : []),
-  ])
-  return { service, attribute, isAttribute, op, values, orNotRecorded, text }
-}
-
-function conditionText(subject: Subject, op: ConditionOp, values: readonly string[]): string {
-  const { service, attribute, isAttribute } = subject
+  ]
   const isClear =
     PLAIN.test(attribute) && !(isAttribute && builtIn({ ...subject, isAttribute: false }))
   const name = isClear ? attribute : quoted(attribute)
   const names =
     service === null ? name : `${PLAIN.test(service) ? service : quoted(service)} ${name}`
-  const last = values.at(-1) ?? ''
-  const all = values.length < 2 ? last : `${values.slice(0, -1).join(', ')} or ${last}`
-  return `${names} ${OPS[op].shown}${OPS[op].written ? ` ${all}` : ''}`
+  const last = shown.at(-1) ?? ''
+  const all = shown.length < 2 ? last : `${shown.slice(0, -1).join(', ')} or ${last}`
+  const text = `${names} ${OPS[op].shown}${OPS[op].written ? ` ${all}` : ''}`
+  return { service, attribute, isAttribute, op, values, orNotRecorded, text }
 }
 
 export function conditionsText(conditions: readonly Condition[]): string {

@@ -37,15 +37,6 @@ interface Kind {
   readonly lots: readonly Lot[]
 }
 
-export interface DrawnSample {
-  /** Traces that were drawn, in order. */
-  readonly rows: Uint32Array
-  /** Number of requests that each of them stands for. */
-  readonly weight: Float64Array
-  /** Groups that they were drawn from, the most frequent first. */
-  readonly groups: readonly RequestGroup[]
-}
-
 /**
  * Draws whole traces at one rate, as `duckdbStore` says: of each group of requests, cut in order of
  * arrival into as many stretches as it is due traces, one of each stretch. Kinds that are too rare to
@@ -57,7 +48,7 @@ export interface DrawnSample {
 export function drawSample(
   traces: SpanTraceColumns,
   { size, seed }: OptionsOf<typeof SAMPLE_OPTIONS>,
-): DrawnSample {
+) {
   const share = Math.min(1, size / traces.ids.length)
   const random = randomSource(seed)
   const shift = random.next()
@@ -85,8 +76,10 @@ export function drawSample(
   }
   drawn.sort((a, b) => a.row - b.row)
   return {
+    /** Traces that were drawn, in order, and the number of requests that each of them stands for. */
     rows: Uint32Array.from(drawn, ({ row }) => row),
     weight: Float64Array.from(drawn, ({ weight }) => weight),
+    /** Groups that they were drawn from, the most frequent first. */
     groups: groups.sort((a, b) => b.requests - a.requests),
   }
 }

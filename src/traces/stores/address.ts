@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<string, readonly [form: string, load: () => Promise
     async () => (await import('./clickhouse.ts')).clickhouseStore,
   ],
   duckdb: ['duckdb:PATH', async () => (await import('./duckdb.ts')).duckdbStore],
-  parquet: ['parquet:PATH', async () => (await import('./parquet.ts')).parquetStore],
+  parquet: ['parquet:PATH', async () => (await import('./flat-spans.ts')).parquetStore],
 }
 
 /** Files that are stores by their names alone. */

@@ -23,28 +23,22 @@ class AnswerQuality extends QualityLog {
   }
 }
 
-/** Takes traces out of the answers of a server, each span the first time that it comes. */
-export class AnsweredTraces {
-  readonly #sink: ReadSink
-  readonly #file: string
+/**
+ * Returns what takes traces out of the answers of a server, each span the first time that it comes. It reads a whole
+ * answer and returns the ids of its traces; takes nothing and throws if it is broken.
+ */
+export function tracesTaker(sink: ReadSink, file: string) {
   /** Ids of each trace's spans so far, in one text, each between spaces. */
-  readonly #seen = new Map<string, string>()
-
-  constructor(sink: ReadSink, file: string) {
-    this.#sink = sink
-    this.#file = file
-  }
-
-  /** Reads a whole answer and returns the ids of its traces; takes nothing and throws if it is broken. */
-  async take(answer: Answer, reader: TraceReader): Promise<ReadonlySet<string>> {
+  const seen = new Map<string, string>()
+  return async (answer: Answer, reader: TraceReader): Promise<ReadonlySet<string>> => {
     const ids = new Set<string>()
     if (answer === null) return ids
     const { bytes } = answer
-    const { spans, quality } = this.#sink
+    const { spans, quality } = sink
     const answered = new AnswerQuality()
     const records: Parameters<typeof spans.add>[] = []
     const into = {
-      ...this.#sink,
+      ...sink,
       quality: answered,
       spans: {
         clock: spans.clock,
@@ -60,7 +54,7 @@ export class AnsweredTraces {
       throw new FlowdeltaError(notJson(new TextDecoder().decode(bytes)))
     }
     try {
-      await reader.read(once(bytes), into, this.#file)
+      await reader.read(once(bytes), into, file)
     } catch (error) {
       if (!(error instanceof FlowdeltaError)) throw error
       // Advice about files does not help with a server.
@@ -68,18 +62,18 @@ export class AnsweredTraces {
       throw new FlowdeltaError(`sent an answer that cannot be used: ${problem}`)
     }
     const added = group(
-      records.filter(([{ traceId, spanId }]) => !this.#seen.get(traceId)?.includes(` ${spanId} `)),
+      records.filter(([{ traceId, spanId }]) => !seen.get(traceId)?.includes(` ${spanId} `)),
       ([{ traceId }]) => traceId,
     )
     // Notes about a trace that came before are known, unless it has new spans.
     for (const note of answered.notes) {
       const { trace = '' } = note[1]
-      if (added.has(trace) || !this.#seen.has(trace)) quality.note(...note)
+      if (added.has(trace) || !seen.has(trace)) quality.note(...note)
     }
     for (const [trace, own] of added) {
       for (const record of own) spans.add(...record)
-      const known = this.#seen.get(trace) ?? ' '
-      this.#seen.set(trace, known + own.map(([{ spanId }]) => `${spanId} `).join(''))
+      const known = seen.get(trace) ?? ' '
+      seen.set(trace, known + own.map(([{ spanId }]) => `${spanId} `).join(''))
     }
     return ids
   }

@@ -16,35 +16,6 @@ import { rowAdder } from './span-rows.ts'
 import { nanos, requestsOf, type SqlDialect, type SqlSpans, sampleOf } from './sql-requests.ts'
 import { readOrInstead, type StoreLocation, type StoreQuery, storeKind } from './store.ts'
 
-/** Columns of a span, each as SQL over one table. */
-interface SpanTable {
-  readonly needs: readonly string[]
-  readonly traceId: string
-  readonly service: string
-  /** `DateTime64(9)` at which a span began. */
-  readonly time: string
-  /** Text of an attribute of a span, whose name is SQL as well; empty where it has none. */
-  readonly attribute: (name: string) => string
-  /** Expressions to read, in the order of `SPAN_PARTS`. */
-  readonly parts: { readonly [part in SpanPart]: string }
-}
-
-/** Parts of a span to read, besides the id of its trace, service, time and duration. */
-const SPAN_PARTS = [
-  'spanId',
-  'parentId',
-  'traceState',
-  'operation',
-  'kind',
-  'status',
-  'message',
-  'resource',
-  'attributes',
-  'events',
-  'links',
-] as const
-type SpanPart = (typeof SPAN_PARTS)[number]
-
 /** Jaeger keeps attributes by type: `[key, text, type]` of all of them. */
 const typedLists = (prefix: string) =>
   `arrayConcat(${JAEGER_TYPES.map(
@@ -66,15 +37,18 @@ const nestedLists = (parent: string, head: string) =>
     ', ',
   )})), ${head}, ${JAEGER_TYPES.map(([name]) => `${parent}.${name}_attributes`).join(', ')})`
 
-/** Tables of spans that others write, the first that fits is taken. */
-const SPAN_TABLES: readonly SpanTable[] = [
+/** Tables of spans that others write, the columns of a span as SQL over one; the first that fits is taken. */
+const SPAN_TABLES = [
   // The Collector's exporter, attributes as Map or JSON; ClickStack and HyperDX have the same.
   {
     needs: ['TraceId', 'SpanId', 'ParentSpanId', 'Timestamp', 'SpanName', 'SpanAttributes'],
     traceId: 'TraceId',
     service: 'ServiceName',
+    /** `DateTime64(9)` at which a span began. */
     time: 'Timestamp',
-    attribute: (name) => `SpanAttributes[${name}]`,
+    /** Text of an attribute of a span, whose name is SQL as well; empty where it has none. */
+    attribute: (name: string) => `SpanAttributes[${name}]`,
+    /** What else to read. */
     parts: {
       spanId: 'SpanId',
       parentId: 'ParentSpanId',
@@ -94,7 +68,7 @@ const SPAN_TABLES: readonly SpanTable[] = [
     traceId: 'trace_id',
     service: 'service_name',
     time: 'start_time',
-    attribute: (name) => `arrayFirst(x -> x.1 = ${name}, ${typedLists('')}).2`,
+    attribute: (name: string) => `arrayFirst(x -> x.1 = ${name}, ${typedLists('')}).2`,
     parts: {
       spanId: 'id',
       parentId: 'parent_span_id',
@@ -109,7 +83,9 @@ const SPAN_TABLES: readonly SpanTable[] = [
       links: `arrayMap((link, trace) -> (link.1, link.2, trace), ${nestedLists('links', 'links.span_id')}, links.trace_id)`,
     },
   },
-]
+] as const
+type SpanTable = (typeof SPAN_TABLES)[number]
+const SPAN_PARTS = Object.keys(SPAN_TABLES[0].parts) as (keyof SpanTable['parts'])[]
 
 /** Parameters of the addresses of ClickHouse: `clickhouse://user@host:8123/database?table=otel_traces`. */
 export const CLICKHOUSE_OPTIONS = defineOptions({
@@ -152,7 +128,7 @@ export const clickhouseStore = storeKind({
     readOrInstead(whole, sink, async (query, isInstead) => {
       const client = await connect(options, timeout)
       try {
-        const server = new ClickHouse(client, options.name, query, tries)
+        const server = clickHouse(client, options.name, query, tries)
         const table = await server.findTable(options.table)
         const sample = options.sample ?? (isInstead ? TRACES_INSTEAD : null)
         await readSpans(server, table, { query, sample, seed: options.seed }, sink)
@@ -207,23 +183,11 @@ const DIALECT: SqlDialect = {
   literal,
 }
 
-class ClickHouse {
-  readonly name: string
-  readonly #client: Client
-  readonly #signal: AbortSignal | null
-  readonly #tries: number
-
-  constructor(client: Client, name: string, { signal }: StoreQuery, tries: number) {
-    this.name = name
-    this.#client = client
-    this.#signal = signal
-    this.#tries = tries
-  }
-
+function clickHouse(client: Client, name: string, { signal }: StoreQuery, tries: number) {
   /** Finds a table whose columns are known: the one that is named, else the first of its database. */
-  async findTable(named: string | null): Promise<FoundTable & { readonly columns: SpanTable }> {
+  const findTable = async (named: string | null) => {
     const found: FoundTable[] = []
-    await this.query(
+    await query(
       "SELECT table, engine = 'Distributed', groupArray(c.name), countIf(c.type LIKE 'JSON%') FROM system.columns AS c " +
         'INNER JOIN system.tables AS t ON t.database = c.database AND t.name = c.table ' +
         `WHERE c.database = currentDatabase() AND engine NOT LIKE '%View'${named === null ? '' : ` AND table = ${literal(named)}`} ` +
@@ -244,22 +208,21 @@ class ClickHouse {
     const there = found.map(({ name }) => name).slice(0, 8)
     throw new FlowdeltaError(
       named === null || found.length === 0
-        ? `${this.name} has no ${named === null ? 'table of spans' : `table ${named}`}; its database has ${there.join(', ') || 'nothing'}. Give another database in the address, or the parameter table.`
-        : `${this.name} has a table ${named}, but its columns are unknown. Known are those of the OpenTelemetry Collector, ClickStack and Jaeger.`,
+        ? `${name} has no ${named === null ? 'table of spans' : `table ${named}`}; its database has ${there.join(', ') || 'nothing'}. Give another database in the address, or the parameter table.`
+        : `${name} has a table ${named}, but its columns are unknown. Known are those of the OpenTelemetry Collector, ClickStack and Jaeger.`,
     )
   }
-
-  async query(
+  const query = async (
     sql: string,
     onRow: (row: readonly unknown[]) => void,
     onBytes: (bytes: number) => void = () => {},
-  ): Promise<void> {
+  ) => {
     let taken = 0
     const attempt = async () => {
-      const answer = await this.#client.query({
+      const answer = await client.query({
         query: sql,
         format: 'JSONCompactEachRow',
-        ...(this.#signal !== null && { abort_signal: this.#signal }),
+        ...(signal !== null && { abort_signal: signal }),
       })
       // Skips rows taken from an answer that broke off.
       let at = 0
@@ -275,20 +238,20 @@ class ClickHouse {
     }
     const isPassing = (error: unknown) =>
       !(error instanceof FlowdeltaError) && (!isServers(error) || PASSING.has(codeOf(error)))
-    const retries = { tries: this.#tries, signal: this.#signal, isPassing }
-    await retried(attempt, retries).catch((error) => {
+    await retried(attempt, { tries, signal, isPassing }).catch((error) => {
       if (error instanceof FlowdeltaError) throw error
-      this.#signal?.throwIfAborted()
+      signal?.throwIfAborted()
       const { message } = error as Error
       const said = isServers(error)
         ? `answered with an error: ${message}`
         : `cannot be reached, or broke off (${codeOf(error) || (/\n/.test(message) ? beginning(message) : message)})`
-      const times = isPassing(error) ? inARow(this.#tries) : ''
+      const times = isPassing(error) ? inARow(tries) : ''
       throw new FlowdeltaError(
-        `${this.name} ${said.trim().replace(/\.$/, '')}.${times} Check the address, the user and the database.`,
+        `${name} ${said.trim().replace(/\.$/, '')}.${times} Check the address, the user and the database.`,
       )
     })
   }
+  return { name, findTable, query }
 }
 
 /** Codes of ClickHouse that may not come the next time: too many queries, timeouts, networks. */
@@ -304,14 +267,14 @@ function isServers(error: unknown): boolean {
 
 /** Reads the spans of all traces that are asked for, or of a sample, in the order in which they began. */
 async function readSpans(
-  server: ClickHouse,
+  server: ReturnType<typeof clickHouse>,
   {
     name,
     isDistributed,
     has,
     isJson,
     columns: { traceId, service, time, attribute, parts },
-  }: Awaited<ReturnType<ClickHouse['findTable']>>,
+  }: FoundTable & { readonly columns: SpanTable },
   {
     query,
     sample,
@@ -341,7 +304,7 @@ async function readSpans(
     ].join(' AND '),
     isIn: isDistributed ? 'GLOBAL IN' : 'IN',
   }
-  const ask = server.query.bind(server)
+  const { query: ask } = server
   let drawn = await requestsOf(DIALECT, spans, { query, ask })
   const weights = new Map<string, number>()
   let expected = 0
@@ -371,7 +334,7 @@ async function readSpans(
   ]
   const add = rowAdder(sink, server.name)
   let rows = 0
-  await server.query(
+  await ask(
     `SELECT ${read.join(', ')} FROM ${name} WHERE ${traceId} ${spans.isIn} (SELECT r_trace FROM (${drawn})) ORDER BY ${time}, ${traceId}, ${parts.spanId}`,
     (row) => {
       const { sampleRate, ...span } = spanOf(row, sink)

@@ -2,20 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FlowdeltaError, OptionError, TraceFormatError } from '../../core/errors.ts'
-import { count, defineOptions, type OptionsOf, text } from '../../core/options.ts'
+import { count, defineOptions, text } from '../../core/options.ts'
 import { inNanos, unitBySize } from '../readers/span-times.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { SAMPLE_OPTIONS } from '../selection/sample-traces.ts'
 import { columnFor, durationUnit, type Part, readFlatSpans, wholeTime } from './flat-spans.ts'
 import { openParquet } from './parquet-file.ts'
-import {
-  type AskSql,
-  nanos,
-  requestsOf,
-  type SqlDialect,
-  type SqlSpans,
-  sampleOf,
-} from './sql-requests.ts'
+import { type AskSql, nanos, requestsOf, type SqlDialect, sampleOf } from './sql-requests.ts'
 import { readOrInstead, type StoreQuery, storeKind } from './store.ts'
 
 /** Parameters of the addresses of DuckDB: `duckdb:spans.parquet?sample=20000`. */
@@ -80,10 +73,13 @@ interface Engine {
   close(): void
 }
 
-type EngineLimits = Pick<OptionsOf<typeof DUCKDB_OPTIONS>, 'memory' | 'threads'>
-
 async function openEngine(
-  { memory, threads, folder, name }: EngineLimits & { readonly folder: string; name: string },
+  {
+    memory,
+    threads,
+    folder,
+    name,
+  }: { memory: string; threads: number; folder: string; name: string },
   signal: AbortSignal | null,
 ): Promise<Engine> {
   const { DuckDBInstance } = await import('@duckdb/node-api').catch(() => {
@@ -122,14 +118,6 @@ async function openEngine(
   }
 }
 
-/** SQL for the spans of a file. */
-interface FileSpans extends SqlSpans {
-  /** Columns that are handed over in another form. */
-  readonly changed: string
-  /** Order of a trace's spans, so that a sample is always the same. */
-  readonly order: string
-}
-
 const literal = (value: string) => `'${value.replaceAll("'", "''")}'`
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
@@ -149,11 +137,12 @@ const READERS: readonly (readonly [name: RegExp, reader: string, options: string
   [/\.(json|jsonl|ndjson)(\.gz)?$/i, 'read_json', ', map_inference_threshold = -1'],
 ]
 
+/** Returns the spans of a file as SQL. */
 async function spansIn(
   engine: Engine,
   { name, location, table }: { name: string; location: string; table: string },
   { fromUs, toUs, sink }: StoreQuery & { readonly sink: ReadSink },
-): Promise<FileSpans> {
+) {
   const [, reader, options] = READERS.find(([suffix]) => suffix.test(location)) ?? []
   if (reader === undefined) {
     await engine.rows(`ATTACH ${literal(location)} AS stored (READ_ONLY)`)
@@ -214,6 +203,10 @@ async function spansIn(
   const structs = columns.filter((column) =>
     (column === named('links') ? /^MAP/ : /^(STRUCT.*\)|JSON)$/).test(types.get(column) ?? ''),
   )
+  const attributeText = (key: string) =>
+    types.get(attributes)?.startsWith('MAP')
+      ? `map_extract(s.${quoted(attributes)}, ${literal(key)})[1]`
+      : `json_extract_string(to_json(s.${quoted(attributes)}), ${literal(`$."${key}"`)})`
   return {
     source: `${source} AS s`,
     during,
@@ -225,10 +218,10 @@ async function spansIn(
     startNs: times.ns,
     durationNs,
     rate: rate === undefined ? '1' : `coalesce(nullif(s.${quoted(rate)}, 0), 1)`,
-    attribute: isReadable
-      ? (key) => [attributeText(`s.${quoted(attributes)}`, types.get(attributes), key)]
-      : null,
+    attribute: isReadable ? (key: string) => [`coalesce(${attributeText(key)}, '')`] : null,
+    /** Order of a trace's spans, so that a sample is always the same. */
     order: `${times.ns}, ${textIn('span')}`,
+    /** Columns that are handed over in another form. */
     changed: [
       rate === undefined ? '' : `EXCLUDE (${quoted(rate)})`,
       structs.length === 0
@@ -246,10 +239,3 @@ const TIMESTAMPS: Readonly<Record<string, (us: number) => string>> = {
 }
 /** Types of columns whose attributes can be asked by name. */
 const READABLE = /^(MAP\(VARCHAR, VARCHAR\)|STRUCT.*|JSON)$/
-
-function attributeText(column: string, type = '', key: string): string {
-  const text = type.startsWith('MAP')
-    ? `map_extract(${column}, ${literal(key)})[1]`
-    : `json_extract_string(to_json(${column}), ${literal(`$."${key}"`)})`
-  return `coalesce(${text}, '')`
-}

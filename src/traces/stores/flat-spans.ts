@@ -1,8 +1,8 @@
 // Runs once a span and once an attribute: columns are indexed with `!`.
 import { zip } from 'd3-array'
-import type { RowGroup } from 'hyparquet'
 import { hexOf } from '../../core/base64.ts'
 import { show, TraceFormatError } from '../../core/errors.ts'
+import { defineOptions } from '../../core/options.ts'
 import { beginning } from '../../core/words.ts'
 import {
   ATTRIBUTE_TYPES,
@@ -12,13 +12,22 @@ import {
   numberOrText,
   parsedJson,
 } from '../readers/json-values.ts'
-import { linksOf } from '../readers/otlp.ts'
+import { linksOf, readBeside } from '../readers/otlp.ts'
 import { NAMES as ROLE_NAMES } from '../readers/span-formats.ts'
 import { inNanos, plainName, type TimeUnit, unitBySize } from '../readers/span-times.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import type { SpanLink } from '../span-traces-builder.ts'
-import { asText, type Column, type FromBytes, type ParquetFile } from './parquet-file.ts'
+import {
+  asText,
+  type Column,
+  damagedParquet,
+  type FromBytes,
+  openParquet,
+  type ParquetFile,
+} from './parquet-file.ts'
+import { SAVED_KEY } from './saved-parquet.ts'
 import { rowAdder } from './span-rows.ts'
+import { storeKind } from './store.ts'
 
 /** Names of columns besides those of roles, as `plainName` makes them; the best first. */
 const { references: _, error: __, success: ___, ...USED } = ROLE_NAMES
@@ -39,12 +48,6 @@ type Parts = { readonly [part in Part]?: Column }
 
 /** Parts that no span goes without. */
 const REQUIRED = ['trace', 'span', 'service', 'start'] as const
-
-/** Whether a file has a span a row. */
-export function isFlatSpans(file: ParquetFile): boolean {
-  const parts = partsOf(file)
-  return REQUIRED.every((part) => parts[part] !== undefined)
-}
 
 function partsOf({ columns }: ParquetFile): Parts {
   const named = new Map(columns.map((column) => [column.path.join('.'), column]))
@@ -79,7 +82,9 @@ export async function readFlatSpans(file: ParquetFile, sink: ReadSink): Promise<
     textsIn(values[part]?.[row], `${file.name}, column ${parts[part]?.path[0]}`)
   const linksAt = (row: number) => {
     if (values.linkTraces?.[row]) {
-      return zip(listed('linkTraces', row), listed('linkSpans', row)).map(linkOf)
+      return zip(listed('linkTraces', row), listed('linkSpans', row)).map(
+        ([trace, span]): SpanLink => ({ traceId: textOf(trace), spanId: textOf(span) }),
+      )
     }
     const json = text('links', row)
     return json === '' ? [] : linksOf(parsedJson(json))
@@ -90,7 +95,10 @@ export async function readFlatSpans(file: ParquetFile, sink: ReadSink): Promise<
       return [textOf(name), typed(textsIn(own, file.name), '')] as const
     })
   for (const group of file.metadata.row_groups) {
-    values = await valuesOf(file, group, parts)
+    const read = Object.entries(parts).map(async ([part, column]) => {
+      return [part, await file.read(group, column, IDS.has(part) ? asId : asText)]
+    })
+    values = Object.fromEntries(await Promise.all(read))
     const starts = nanosOf(values.start!, parts.start!, file.name)
     const durations = durationsOf(values, parts, starts, file.name)
     for (let row = 0; row < durations.length; row++) {
@@ -129,18 +137,7 @@ type Values = { readonly [part in Part]?: ArrayLike<unknown> }
 /** Parts that are ids. */
 const IDS: ReadonlySet<string> = new Set(['trace', 'span', 'parent', 'linkSpans', 'linkTraces'])
 
-async function valuesOf(file: ParquetFile, group: RowGroup, parts: Parts): Promise<Values> {
-  const read = Object.entries(parts).map(async ([part, column]) => {
-    return [part, await file.read(group, column, IDS.has(part) ? asId : asText)]
-  })
-  return Object.fromEntries(await Promise.all(read))
-}
-
 const SECOND = 1_000_000_000n
-
-function linkOf([trace, span]: readonly unknown[]): SpanLink {
-  return { traceId: textOf(trace), spanId: textOf(span) }
-}
 
 const HEX = /^[0-9a-f]+$/i
 
@@ -245,4 +242,43 @@ function typed(entries: Texts, types: string): AttributeEntry[] {
     const known = ATTRIBUTE_TYPES[types[i] ?? '']
     return [key, known === undefined ? numberOrText(text) : known(text)]
   })
+}
+
+/** Parquet files of spans in flat columns. */
+export const parquetStore = storeKind({
+  parameters: defineOptions({}),
+  isFile: true,
+  async read({ location }, { signal, onProgress }, sink) {
+    const files = await openParquet(location)
+    const whole = files.reduce((sum, { bytes }) => sum + bytes, 0)
+    let bytes = 0
+    try {
+      for (const file of files) {
+        signal?.throwIfAborted()
+        await file.requireIntact()
+        readBeside(parsedJson(file.said(SAVED_KEY) ?? ''), sink, file.name)
+        requireFlatSpans(file)
+        await readFlatSpans(file, sink)
+        bytes += file.bytes
+        onProgress(file.bytes, bytes / whole)
+      }
+    } catch (error) {
+      // Values that contradict the file's own schema.
+      const isOfData = [RangeError, SyntaxError, TypeError].some((kind) => error instanceof kind)
+      throw isOfData ? damagedParquet(location, error) : error
+    } finally {
+      for (const file of files) await file.close()
+    }
+  },
+})
+
+function requireFlatSpans(file: ParquetFile): void {
+  const parts = partsOf(file)
+  if (REQUIRED.every((part) => parts[part] !== undefined)) return
+  const columns = [...new Set(file.columns.map(({ path }) => path[0]))].slice(0, 12).join(', ')
+  throw new TraceFormatError(
+    `The Parquet file has no columns for trace id, span id, service and start; it has ${columns}`,
+    { file: file.name },
+    'Name them TraceId, SpanId, ParentSpanId, ServiceName, SpanName, Timestamp and Duration; ask for the traces in blocks of Tempo as tempo://host:3200',
+  )
 }

@@ -196,17 +196,14 @@ export class HttpServer {
   }
 }
 
-interface Retries {
-  readonly tries: number
-  readonly signal: AbortSignal | null
-  /** Whether a failure may not be there the next time. */
-  readonly isPassing: (failure: unknown) => boolean
-}
-
-/** Tries until it succeeds, waiting twice as long each time; throws the last failure. */
+/** Tries until it succeeds, or a failure would be there the next time, waiting twice as long each time; throws the last. */
 export async function retried<T>(
   attempt: () => Promise<T>,
-  { tries, signal, isPassing }: Retries,
+  {
+    tries,
+    signal,
+    isPassing,
+  }: { tries: number; signal: AbortSignal | null; isPassing: (failure: unknown) => boolean },
 ): Promise<T> {
   for (let tried = 1; ; tried++) {
     try {

@@ -4,7 +4,7 @@ import { otlpReader } from '../readers/otlp.ts'
 import { SPAN_FORMATS } from '../readers/span-formats.ts'
 import { spansReader } from '../readers/span-records.ts'
 import { leastDurationUs, rootService } from '../selection/condition.ts'
-import { AnsweredTraces } from './answered-traces.ts'
+import { tracesTaker } from './answered-traces.ts'
 import { type Answer, HTTP_PARAMETERS, HttpServer, jsonOf, notThere } from './http.ts'
 import { type Slice, SlicedReading } from './slices.ts'
 import { requireTimes, storeKind } from './store.ts'
@@ -77,13 +77,16 @@ export const jaegerStore = storeKind({
       tenantHeader: 'x-tenant',
       signal: query.signal,
     })
-    const version = api === 'auto' ? await versionOf(server) : api
+    // A server without API v3 says so, or shows its web page.
+    const newest = (answer: Answer) =>
+      answer !== null && /^\s*\{/.test(new TextDecoder().decode(answer.bytes)) ? 'v3' : 'v1'
+    const version = api === 'auto' ? await server.get('/api/v3/services', {}, newest) : api
     const { path, reader, search, isEmpty404 } = APIS[version]
     const wanted = service ?? rootService(query.conditions)
     // A span of another service than the root's may be shorter than the request.
     const leastUs = service === null ? leastDurationUs(query.conditions) : 0
     const services = wanted === null ? await servicesOf(server, version) : [wanted]
-    const traces = new AnsweredTraces(sink, at.name)
+    const take = tracesTaker(sink, at.name)
     const reading = new SlicedReading({ limit, leastUs: 1000 })
     for (const [place, each] of services.entries()) {
       const ask = (slice: Slice) =>
@@ -93,7 +96,7 @@ export const jaegerStore = storeKind({
           async (answer) => {
             query.onProgress(answer?.bytes.length ?? 0, place / services.length)
             if (answer === null && !isEmpty404) throw notThere(at, 'Jaeger', 'search')
-            return traces.take(answer, reader)
+            return take(answer, reader)
           },
         )
       await reading.read([whole], ask, (share) =>
@@ -110,13 +113,6 @@ interface Search extends Slice {
   readonly limit: number
   /** Requests took at least this many µs; 0 for all. */
   readonly leastUs: number
-}
-
-/** Returns the version of the API: a server without API v3 says so, or shows its web page. */
-async function versionOf(server: HttpServer): Promise<keyof typeof APIS> {
-  return server.get('/api/v3/services', {}, (answer) =>
-    answer !== null && /^\s*\{/.test(new TextDecoder().decode(answer.bytes)) ? 'v3' : 'v1',
-  )
 }
 
 async function servicesOf(

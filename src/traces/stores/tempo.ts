@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../core/entries.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { defineOptions } from '../../core/options.ts'
 import { counted } from '../../core/words.ts'
@@ -6,7 +7,7 @@ import { isJsonObject, objectsIn, textOf } from '../readers/json-values.ts'
 import { otlpReader } from '../readers/otlp.ts'
 import type { ReadSink } from '../readers/trace-reader.ts'
 import { type Condition, leastDurationUs, servicesWithin } from '../selection/condition.ts'
-import { AnsweredTraces } from './answered-traces.ts'
+import { tracesTaker } from './answered-traces.ts'
 import { type Answer, HTTP_PARAMETERS, HttpServer, jsonOf, notThere } from './http.ts'
 import { type Slice, SlicedReading } from './slices.ts'
 import { requireTimes, storeKind } from './store.ts'
@@ -33,7 +34,7 @@ export const tempoStore = storeKind({
       signal: query.signal,
     })
     const reading = new SlicedReading({ limit, leastUs: SECOND_US })
-    const traces = new TraceFetcher(server, sink)
+    const traces = traceFetcher(server, sink)
     const q = traceQl(query.conditions)
     let share = 0
     const onBytes = (bytes: number) => query.onProgress(bytes, share)
@@ -85,68 +86,57 @@ function idsIn(answer: Answer, server: HttpServer): ReadonlySet<string> {
 }
 
 /** Asks for traces by id. */
-class TraceFetcher {
-  readonly #server: HttpServer
-  readonly #sink: ReadSink
-  readonly #traces: AnsweredTraces
-  #path = '/api/v2/traces'
+function traceFetcher(server: HttpServer, sink: ReadSink) {
+  const takeTraces = tracesTaker(sink, server.name)
+  let path = '/api/v2/traces'
   /** Traces that are missing, or parts of them, by why. */
-  readonly #missing = new Map<string, Set<string>>()
-  readonly #asked = new Set<string>()
-
-  constructor(server: HttpServer, sink: ReadSink) {
-    this.#server = server
-    this.#sink = sink
-    this.#traces = new AnsweredTraces(sink, server.name)
+  const missing = new Map<string, Set<string>>()
+  const miss = (id: string, why: string) => {
+    getOrInsert(missing, why, () => new Set()).add(id)
   }
-
-  /** Asks for those of some traces that were not asked for yet, and adds them in their order. */
-  async fetch(ids: ReadonlySet<string>, onBytes: (bytes: number) => void): Promise<void> {
-    const wanted = [...ids].filter((id) => !this.#asked.has(id)).sort()
-    for (const id of wanted) this.#asked.add(id)
-    for (let from = 0; from < wanted.length; from += PARALLEL) {
-      const some = wanted.slice(from, from + PARALLEL)
-      const answers = await Promise.all(some.map((id) => this.#ask(id)))
-      for (const [i, answer] of answers.entries()) {
-        onBytes(answer?.bytes.length ?? 0)
-        await this.#take(some[i] as string, answer)
-      }
-    }
-  }
-
-  report(): void {
-    for (const [why, { size }] of this.#missing) {
-      const message = `${why}: ${counted(size, 'trace')}`
-      this.#sink.quality.note(MISSING_TRACES, { file: this.#server.name }, message)
-    }
-  }
-
+  const asked = new Set<string>()
   /** Older servers know the first version only. */
-  async #ask(id: string): Promise<Answer> {
+  const ask = async (id: string): Promise<Answer> => {
     const whole = (answer: Answer) => {
       if (answer !== null) jsonOf(answer)
       return answer
     }
-    const path = this.#path
-    const answer = await this.#server.get(`${path}/${id}`, {}, whole)
-    if (answer !== null || path === OLDER_PATH) return answer
-    const older = await this.#server.get(`${OLDER_PATH}/${id}`, {}, whole)
-    if (older !== null) this.#path = OLDER_PATH
+    const own = path
+    const answer = await server.get(`${own}/${id}`, {}, whole)
+    if (answer !== null || own === OLDER_PATH) return answer
+    const older = await server.get(`${OLDER_PATH}/${id}`, {}, whole)
+    if (older !== null) path = OLDER_PATH
     return older
   }
-
-  async #take(id: string, answer: Answer): Promise<void> {
-    if (answer === null) return this.#miss(id, 'listed by search, but not found by id')
+  const take = async (id: string, answer: Answer) => {
+    if (answer === null) return miss(id, 'listed by search, but not found by id')
     const { status, trace, message } = jsonOf(answer)
     if (textOf(status) === 'PARTIAL') {
-      this.#miss(id, `handed over in part (${textOf(message) || 'too large'})`)
+      miss(id, `handed over in part (${textOf(message) || 'too large'})`)
     }
-    if (trace !== undefined && !isJsonObject(trace)) return this.#miss(id, 'handed over empty')
-    await this.#traces.take(answer, otlpReader)
+    if (trace !== undefined && !isJsonObject(trace)) return miss(id, 'handed over empty')
+    await takeTraces(answer, otlpReader)
   }
-
-  #miss(id: string, why: string): void {
-    this.#missing.set(why, (this.#missing.get(why) ?? new Set()).add(id))
+  return {
+    /** Asks for those of some traces that were not asked for yet, and adds them in their order. */
+    async fetch(ids: ReadonlySet<string>, onBytes: (bytes: number) => void): Promise<void> {
+      const wanted = [...ids].filter((id) => !asked.has(id)).sort()
+      for (const id of wanted) asked.add(id)
+      for (let from = 0; from < wanted.length; from += PARALLEL) {
+        const some = wanted.slice(from, from + PARALLEL)
+        const answers = await Promise.all(some.map(ask))
+        for (const [i, answer] of answers.entries()) {
+          onBytes(answer?.bytes.length ?? 0)
+          await take(some[i] as string, answer)
+        }
+      }
+    },
+    report(): void {
+      for (const [why, { size }] of missing) {
+        const message = `${why}: ${counted(size, 'trace')}`
+        sink.quality.note(MISSING_TRACES, { file: server.name }, message)
+      }
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 import { max } from 'd3-array'
 import { optionalWord } from '../../core/options.ts'
 import { counted, grouped, percent, pValue, spoken, tooltipText } from '../../core/words.ts'
-import { tText, valueText } from '../../explain/logs/log-values.ts'
+import { tText, valueText } from '../../explain/logs/log-words.ts'
 import {
   type Divergence,
   type FeatureTest,

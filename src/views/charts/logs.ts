@@ -8,7 +8,7 @@ import {
   testText,
   unitOf,
   valueText,
-} from '../../explain/logs/log-values.ts'
+} from '../../explain/logs/log-words.ts'
 import type {
   Divergence,
   FeatureTest,

@@ -1,7 +1,7 @@
 import { group, rollup } from 'd3-array'
 import type { ComponentChildren, JSX } from 'preact'
 import { counted, grouped, percent, shortText, tooltipText } from '../../core/words.ts'
-import { tText } from '../../explain/logs/log-values.ts'
+import { tText } from '../../explain/logs/log-words.ts'
 import {
   type AttentionGraph,
   type AttentionNode,

@@ -9,9 +9,8 @@ import { belowText } from '../../comparison/words/finding-facts.ts'
 import { changeWords, fromToText, partText, signedAmount, TIME } from '../../core/quantity.ts'
 import { traceLink } from '../../core/trace-links.ts'
 import { counted, firstOf, formatDuration, grouped, percent, spoken } from '../../core/words.ts'
-import { accounting } from '../../explain/accounting.ts'
-import { mutationEffect, originOf } from '../../explain/category-changes.ts'
 import {
+  accounting,
   amountTexts,
   certainty,
   chanceText,
@@ -20,9 +19,11 @@ import {
   headline,
   intervalText,
   periodTimes,
+  power,
+  powerNote,
   shareText,
 } from '../../explain/headline.ts'
-import { power, powerNote } from '../../explain/power.ts'
+import { mutationEffect, originOf } from '../../explain/listed-findings.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { place } from '../../flows/node-labels.ts'
 import {

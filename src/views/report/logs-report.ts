@@ -1,19 +1,22 @@
 import { counted, spoken } from '../../core/words.ts'
-import { decoyText, fewText, logsTitle, phaseShareText } from '../../explain/logs/log-headline.ts'
-import { tText } from '../../explain/logs/log-values.ts'
 import {
+  decoyText,
   differenceOf,
   differences,
   differencesText,
+  fewText,
   graphLines,
   graphTitle,
   inputText,
   leftOutSentences,
+  logsTitle,
   newComesFirst,
   newEvents,
   newnessText,
   performanceSentences,
+  phaseShareText,
   tellingGraphs,
+  tText,
 } from '../../explain/logs/log-words.ts'
 import type { LogComparison } from '../../logs/compare-logs.ts'
 import { strongestDifference } from '../../logs/divergence/find-divergence.ts'

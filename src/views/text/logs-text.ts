@@ -5,16 +5,10 @@ import { counted, formatDuration, grouped, pValue, shortText, spoken } from '../
 import {
   causeText,
   decoyText,
-  fewText,
-  phaseShareText,
-  relationText,
-  titleName,
-} from '../../explain/logs/log-headline.ts'
-import { tText } from '../../explain/logs/log-values.ts'
-import {
   differenceOf,
   differences,
   differencesText,
+  fewText,
   graphLines,
   graphTitle,
   inputText,
@@ -24,7 +18,11 @@ import {
   newEvents,
   newnessText,
   performanceSentences,
+  phaseShareText,
+  relationText,
   tellingGraphs,
+  titleName,
+  tText,
 } from '../../explain/logs/log-words.ts'
 import type { AttentionGraph } from '../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../logs/compare-logs.ts'

@@ -21,7 +21,7 @@ import type {
   LatencyDiagnosis,
 } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { type LatencyProfile, profileQuantiles } from '../../whatif/recompute/latency-profile.ts'
-import { type Predictions, requestsOf } from '../../whatif/scenarios/predict-scenarios.ts'
+import { type Predictions, requestsOf } from '../../whatif/scenarios/apply-scenario.ts'
 import type { Scenario } from '../../whatif/scenarios/scenario.ts'
 
 /** Results of a diagnosis, or predictions without causes, and doubts about the traces. */

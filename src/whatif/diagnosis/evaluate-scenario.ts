@@ -380,12 +380,6 @@ function countedTailP(samples: readonly [CountedValues, CountedValues], share: n
 /** Rounds of which p is a share: it is 0.002 at least. */
 const ROUNDS = 499
 
-interface ChangeTest {
-  readonly name: DivergenceName
-  readonly range: DivergenceRange
-  readonly seed: number
-}
-
 /**
  * Tests whether the base's profile differs from one that is known exactly, such as a histogram or a wish. p is the
  * share of samples drawn from it, of as many as the base is worth, that are at least as far from it.
@@ -393,7 +387,7 @@ interface ChangeTest {
 export function knownChangeP(
   base: LatencyProfile,
   target: LatencyProfile,
-  { name, range, seed }: ChangeTest,
+  { name, range, seed }: { name: DivergenceName; range: DivergenceRange; seed: number },
 ): number {
   const divergence = divergenceTo(target, name, range)
   const upTo = cumsum(target.weight)

@@ -1,4 +1,4 @@
-import { group, least } from 'd3-array'
+import { group, least, sort } from 'd3-array'
 import type { CallPaths } from '../../calls/call-paths.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
 import type { Findings } from '../../comparison/words/findings.ts'
@@ -271,12 +271,7 @@ function diagnosedScenarios(
   // A scenario that may be chance never comes before a sure one. For a wish nothing can be compared, so the closest
   // comes first.
   const byCause = causesFirst(firsts, nodesOf)
-  const order = isOfTraces
-    ? [
-        ...byCause.filter((row) => isSignificant[row]),
-        ...byCause.filter((row) => !isSignificant[row]),
-      ]
-    : byCause
+  const order = isOfTraces ? sort(byCause, (row) => Number(!isSignificant[row])) : byCause
   const rowOf = new Map(firsts.map(({ candidate }, row) => [candidate.key, row]))
   const rankOf = new Map(order.map((row, i) => [row, i + 1]))
   const scores = scoresOf(tried)
@@ -676,15 +671,11 @@ export function diagnosisOptions(given: Partial<DiagnosisOptions>): DiagnosisOpt
   if (options.features !== 'auto') {
     for (const feature of options.features) chooseFeature(feature, 'features')
   }
-  requireFactors(options.factors)
-  return options
-}
-
-/** @throws OptionError for a factor below 0, or none at all */
-function requireFactors(factors: readonly number[]): void {
+  const { factors } = options
   if (factors.length === 0) throw new OptionError('factors', 'empty', 'at least one factor')
   for (const [i, factor] of factors.entries()) {
     if (factor >= 0 && factor < Number.POSITIVE_INFINITY) continue
     throw new OptionError(`factors[${i}]`, factor, 'a number from 0 up')
   }
+  return options
 }

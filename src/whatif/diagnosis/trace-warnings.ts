@@ -24,21 +24,17 @@ import type { TraceSet } from '../../traces/trace-set.ts'
 const MIN_SKEWED = 0.01
 
 export function whatifWarnings(before: SpanTraces, after: SpanTraces | null): ComparisonWarning[] {
-  const ofBoth = after === null ? [] : comparedWarnings(before, after)
+  const ofBoth: ComparisonWarning[] = []
+  if (after !== null) {
+    const arrivals: Arrivals = [arrivalsOf(before), arrivalsOf(after)]
+    ofBoth.push(...duplicateTraces({ before, after }))
+    ofBoth.push(...timeRanges(arrivals), ...missingIntervals(arrivals))
+  }
   const ofEach = [before, ...(after === null ? [] : [after])].flatMap((traces) => {
     const told = [...lostSpans(traces), ...differingClocks(traces)]
     return [...told, ...dataQuality(traces, [...ofBoth, ...told])]
   })
   return [...ofBoth, ...ofEach]
-}
-
-function comparedWarnings(before: SpanTraces, after: SpanTraces): ComparisonWarning[] {
-  const arrivals: Arrivals = [arrivalsOf(before), arrivalsOf(after)]
-  return [
-    ...duplicateTraces({ before, after }),
-    ...timeRanges(arrivals),
-    ...missingIntervals(arrivals),
-  ]
 }
 
 function arrivalsOf(traces: SpanTraces): Float64Array {

@@ -24,24 +24,19 @@ import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import {
   type CallOrder,
+  clusterCalls,
   findCallOrders,
+  type LearnedCluster,
+  OrderTimes,
   type OwnTimes,
   ownTimes,
   type PeriodPlans,
+  type TimedPeriod,
   type WaitPlan,
+  waitAlike,
   waitGraph,
   waitPlan,
 } from './call-orders.ts'
-import {
-  clusterCalls,
-  type LearnedCluster,
-  OrderTimes,
-  type TimedPeriod,
-  waitAlike,
-} from './cluster-orders.ts'
-
-/** A call that an execution model makes: the `occurrence`-th of its kind, from 0. */
-type ModelNode = CallName & { readonly occurrence: number }
 
 /** Calls that an execution model makes and nobody waits for. */
 export interface UnawaitedCalls extends CallName {
@@ -63,7 +58,8 @@ export interface ExecutionModel extends CallName {
   readonly name: number
   /** Number of the flow: equal for models of the two periods with the same calls in a similar order. */
   readonly flow: number
-  readonly nodes: readonly ModelNode[]
+  /** Calls that it makes, each the `occurrence`-th of its kind, from 0. */
+  readonly nodes: readonly (CallName & { readonly occurrence: number })[]
   /** Nodes that each node waits for directly. */
   readonly predecessors: readonly (readonly number[])[]
   /** The nodes that the reply waits for directly. */

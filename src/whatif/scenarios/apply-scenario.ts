@@ -1,8 +1,14 @@
+import { type Population, stoodFor } from '../../calls/call-forest.ts'
 import { OptionError, requireStage } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage, type StageTable, stageTable } from '../../core/stage.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { ExecutionModels } from '../models/execution-models.ts'
+import type { SpanTraces } from '../../traces/span-traces.ts'
+import {
+  type ExecutionModelOptions,
+  ExecutionModels,
+  learnExecutionModels,
+} from '../models/execution-models.ts'
 import {
   type LatencyProfile,
   type ProfileQuantiles,
@@ -11,7 +17,7 @@ import {
   profileSummary,
 } from '../recompute/latency-profile.ts'
 import { countTouched, RequestModel } from '../recompute/request-model.ts'
-import { requireScenario } from './parse-scenario.ts'
+import { combineScenarios, parseScenario, requireScenario } from './parse-scenario.ts'
 import type { Scenario } from './scenario.ts'
 
 /** Options of `applyScenario`. */
@@ -23,12 +29,6 @@ export const PERIOD_OPTIONS = defineOptions({
     expected: '0 (before) or 1 (after)',
   }),
 })
-
-/** @throws OptionError for a period that the models were not learned from */
-function requirePeriod(models: ExecutionModels, period: Period): void {
-  if (period < models.forests.length) return
-  throw new OptionError('period', period, 'a period that was learned: 0, or 1 of two')
-}
 
 /**
  * Predicts the latency profile under a scenario: recomputes every recorded request up to its response
@@ -56,7 +56,9 @@ export function applyScenario(
 ): ScenarioProfile {
   requireStage('applyScenario(models, scenario)', models, ExecutionModels)
   const { period } = readOptions(PERIOD_OPTIONS, options)
-  requirePeriod(models, period)
+  if (period >= models.forests.length) {
+    throw new OptionError('period', period, 'a period that was learned: 0, or 1 of two')
+  }
   const chosen = requireScenario(scenario, 'scenario')
   const base = new RequestModel(models, period)
   const target = models.forests.length > 1 ? new RequestModel(models, period === 0 ? 1 : 0) : null
@@ -122,5 +124,46 @@ export class ScenarioProfile extends columnarStage<ScenarioProfileFields>() {
     const columns = { measure: ['p50', 'p90', 'p99', 'mean'], beforeUs, scenarioUs, changeUs }
     if (this.target === null) return stageTable(columns)
     return stageTable({ ...columns, targetUs: read(this.target) })
+  }
+}
+
+/** Latencies that scenarios predict. */
+export interface Predictions {
+  readonly requests: { readonly before: number; readonly after: number | null }
+  readonly population: Population
+  readonly after: LatencyProfile | null
+  readonly profiles: readonly ScenarioProfile[]
+}
+
+/** Predicts what scenarios, as `parseScenario` reads them, make of the requests before. */
+export function predictScenarios(
+  before: SpanTraces,
+  after: SpanTraces | null,
+  { texts, ...model }: { readonly texts: readonly string[] } & Partial<ExecutionModelOptions>,
+): Predictions {
+  const scenarios = texts.map((text) => parseScenario(text))
+  const models = learnExecutionModels(after === null ? before : [before, after], model)
+  const all = scenarios.length > 1 ? [...scenarios, combineScenarios(...scenarios)] : scenarios
+  return {
+    requests: requestsOf(models),
+    population: model,
+    after: after && profileOf(new RequestModel(models, 1).recorded),
+    profiles: all.map((scenario) => {
+      try {
+        return applyScenario(models, scenario)
+      } catch (problem) {
+        if (!(problem instanceof OptionError)) throw problem
+        const { option, value, expected } = problem
+        throw new OptionError(`apply.${option}`, value, expected)
+      }
+    }),
+  }
+}
+
+/** Returns how many requests models were learned from. */
+export function requestsOf({ forests: [before, after] }: ExecutionModels): Predictions['requests'] {
+  return {
+    before: before === undefined ? 0 : stoodFor(before),
+    after: after === undefined ? null : stoodFor(after),
   }
 }

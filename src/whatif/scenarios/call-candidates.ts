@@ -343,34 +343,33 @@ interface Callees {
  * Callers pair by the rank of their number of calls, weighted. If a call makes more calls, its extra time is what its
  * partner in the target would save without the last of them. If it makes fewer, it saves the time of its own last ones.
  */
-function countCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
-  const { paths } = context
-  // Operations do not pair with each other.
-  return groupsByName(paths, group.paths).flatMap((callers) =>
-    groupsByName(paths, calledBy(paths, callers)).flatMap((callees) =>
-      countCandidate(context, { group: callers, callees }),
-    ),
-  )
-}
-
-function countCandidate(context: CandidateContext, divided: Callees): Candidate[] {
+function countCandidates(context: CandidateContext, whole: CallGroup): Candidate[] {
   const { paths, base, target, minimumPartition: least } = context
-  const { group, callees } = divided
   if (target === null) return []
-  const [before, after] = [countsOf(base, divided), countsOf(target, divided)]
-  if (before.values.length < least || after.values.length < least) return []
-  if (new Set([...before.values, ...after.values]).size < 2) return []
-  return [
-    candidate({
+  // Operations do not pair with each other.
+  const all = groupsByName(paths, whole.paths).flatMap((group) =>
+    groupsByName(paths, calledBy(paths, group)).map((callees): Callees => ({ group, callees })),
+  )
+  return all.flatMap((divided) => {
+    const { group, callees } = divided
+    const [before, after] = [countsOf(base, divided), countsOf(target, divided)]
+    if (before.values.length < least || after.values.length < least) return []
+    if (new Set([...before.values, ...after.values]).size < 2) return []
+    return candidate({
       kind: 'count',
       group,
       key: `count ${callees.paths}`,
       callee: callees.service,
       title: `${groupTitle(paths, group)} ${countWords(before, after, groupName(callees))}`,
       asTarget: (from, to) => countedAs(from, to, divided),
-      kinds: (model) => kindsOf(model, divided),
-    }),
-  ]
+      kinds: (model) => {
+        const countOf = calleesOf(model, divided)
+        return samplePerRequest(model.forest, callRows(model.forest, group.paths), (call) =>
+          Math.min(countOf(call).length, MAX_COUNT),
+        )
+      },
+    })
+  })
 }
 
 /** `calls stock 6 times on average instead of once`, `now calls audit`, `calls disk in 81 % of its calls instead of 19 %`. */
@@ -412,13 +411,6 @@ function countsOf(model: RequestModel, divided: Callees) {
     values: calls.map((call) => calleesOfCall(call).length),
     callers: Float64Array.from(calls, callCounter(model.forest)),
   }
-}
-
-function kindsOf(model: RequestModel, divided: Callees): EvidenceSample {
-  const calleesOfCall = calleesOf(model, divided)
-  return samplePerRequest(model.forest, callRows(model.forest, divided.group.paths), (call) =>
-    Math.min(calleesOfCall(call).length, MAX_COUNT),
-  )
 }
 
 /** Returns the time that callers of one period save without some of their calls, by caller, in µs. */

@@ -1,7 +1,7 @@
 // Over every call that a scenario changes: the loops index with `!`.
 import { sum } from 'd3-array'
 import { type CallForest, callWeights } from '../../calls/call-forest.ts'
-import { getOrInsert } from '../../core/entries.ts'
+import { addTo, getOrInsert, joined } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { type QuantileMap, quantileMap } from '../../stats/quantile-map.ts'
 import { groupRows } from '../../traces/group-rows.ts'
@@ -177,8 +177,7 @@ export function timesPerRequest(
   for (const { part, paths } of parts) {
     const timeOf = partUs(model, part)
     for (const call of callRows(forest, paths)) {
-      const request = forest.request[call]!
-      sums.set(request, (sums.get(request) ?? 0) + timeOf(call))
+      addTo(sums, forest.request[call]!, timeOf(call))
     }
   }
   return { values: Float64Array.from(sums.values()), requests: Uint32Array.from(sums.keys()) }
@@ -197,14 +196,7 @@ export function callRows(forest: CallForest, paths: readonly number[]): Uint32Ar
   // The other period may have more paths than this one knows of.
   const end = rows.length
   const parts = paths.map((path) => rows.subarray(offsets[path] ?? end, offsets[path + 1] ?? end))
-  if (parts.length === 1) return parts[0]!
-  const all = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all.sort()
+  return parts.length === 1 ? parts[0]! : joined(parts, Uint32Array).sort()
 }
 
 /** Knuth's multiplier: spreads numbers over 32 bits. */

@@ -2,7 +2,7 @@
 import { greatest, rollup, sort, sum } from 'd3-array'
 import { type AttributeColumn, AttributeReader, numbersOf } from '../../calls/attribute-columns.ts'
 import { type CallForest, callWeights, requestStartsUs } from '../../calls/call-forest.ts'
-import { getOrInsert } from '../../core/entries.ts'
+import { countBy, getOrInsert } from '../../core/entries.ts'
 import { OptionError } from '../../core/errors.ts'
 import { remembered } from '../../core/remembered.ts'
 import { growRegressionTree } from '../../stats/decision-tree/grow-regression-tree.ts'
@@ -40,15 +40,13 @@ const loadFeature: Feature = {
       }
       loads[request] = count
     }
-    return partitionBy(loads.length, (request) => `${powerOfTwo(loads[request]!)}/s`)
+    return partitionBy(loads.length, (request) => {
+      // The power of two that a count of at least 1 belongs to, give or take rounding: `1`, `2-3`, `4-7`, ….
+      const low = 2 ** Math.max(0, Math.floor(Math.log2(loads[request]! + 1e-6)))
+      return low === 1 ? '1/s' : `${low}-${2 * low - 1}/s`
+    })
   },
   ofCalls: null,
-}
-
-/** `1`, `2-3`, `4-7`, …: the power of two a count of at least 1 belongs to, give or take rounding. */
-function powerOfTwo(count: number): string {
-  const low = 2 ** Math.max(0, Math.floor(Math.log2(count + 1e-6)))
-  return low === 1 ? '1' : `${low}-${2 * low - 1}`
 }
 
 /** Host that served a request or a call; none if it was not recorded. */
@@ -85,11 +83,7 @@ const flowNames = remembered((models: ExecutionModels) => {
 
 /** `2 × cart GET, price GET`. */
 function flowText(nodes: ExecutionModel['nodes']): string {
-  const counts = new Map<string, number>()
-  for (const { service, operation } of nodes) {
-    const name = `${service} ${operation}`
-    counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
+  const counts = countBy(nodes, ({ service, operation }) => `${service} ${operation}`)
   const steps = Array.from(counts, ([name, count]) => (count === 1 ? name : `${count} × ${name}`))
   return steps.length === 0 ? 'nothing' : steps.sort().join(', ')
 }
@@ -290,6 +284,7 @@ const recordedIn = remembered((forest: CallForest): ReadonlyMap<string, Attribut
 export function attributeFeatures(forests: readonly CallForest[], least: number): Feature[] {
   const values: KnownFeature[] = []
   const presences = new Map<string, KnownFeature>()
+  const tallied = (paths: Iterable<number>) => countBy(paths, (path) => path)
   const callsOf = forests.map(({ path }) => tallied(path))
   for (const key of new Set(forests.flatMap((forest) => [...recordedIn(forest).keys()]))) {
     if (key === EVENT_KEY) continue
@@ -341,14 +336,6 @@ function columnsOf(forests: readonly CallForest[], key: string): AttributeColumn
 function columnOf(forest: CallForest, key: string): AttributeColumn {
   const none = () => ({ codes: new Uint32Array(forest.path.length), values: [], known: 0 })
   return recordedIn(forest).get(key) ?? { attribute: key, dropped: null, ...none() }
-}
-
-function tallied(of: Iterable<number>): Map<number, number> {
-  return rollup(
-    of,
-    ({ length }) => length,
-    (one) => one,
-  )
 }
 
 /** Returns, for each request that has an attribute, the code of its first call with it. */

@@ -1,13 +1,12 @@
 // Over every call that a scenario changes: the loops index with `!`.
-import { group as groupBy, rollup, sum } from 'd3-array'
+import { greatest, group as groupBy, sum } from 'd3-array'
 import { type CallForest, requestWeights } from '../../calls/call-forest.ts'
 import { getOrInsert } from '../../core/entries.ts'
 import { remembered } from '../../core/remembered.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { ascendingSample } from '../../stats/weighted-sample.ts'
-import type { WaitPlan } from '../models/call-orders.ts'
-import { waitAlike } from '../models/cluster-orders.ts'
+import { type WaitPlan, waitAlike } from '../models/call-orders.ts'
 import type { ExecutionModel, ExecutionModels } from '../models/execution-models.ts'
 import type { LatencyChange, RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, groupName, groupTitle } from './call-group.ts'
@@ -109,12 +108,8 @@ function reordered(
 
 function usualPlan({ models, period, forest }: RequestModel, calls: Uint32Array): WaitPlan | null {
   const { planOf, plans } = models.period(period)
-  const counts = rollup(
-    calls,
-    (same) => countCalls(forest, same),
-    (call) => planOf[call]!,
-  )
-  const [usual] = [...counts].sort((a, b) => b[1] - a[1])
+  const ofPlans = groupBy(calls, (call) => planOf[call]!)
+  const usual = greatest(ofPlans, ([, same]) => countCalls(forest, same))
   return usual === undefined ? null : plans[usual[0]]!
 }
 

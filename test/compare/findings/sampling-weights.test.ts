@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/comparison/comparison.ts'
+import { power } from '../../../src/explain/headline.ts'
 import { listedFindings } from '../../../src/explain/listed-findings.ts'
-import { power } from '../../../src/explain/power.ts'
 import { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { comparisonText } from '../../../src/views/text/comparison-text.ts'
 import { call, record } from '../../worlds.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
-import { compareVariances } from '../../../src/explain/variance/compare-variances.ts'
+import { compareVariances } from '../../../src/explain/variance/find-variance.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { makeGraphs } from '../../make-traces.ts'

@@ -268,10 +268,7 @@ const LINE =
 
 function taken(line: string) {
   const counts = { usual: 0, unusual: 0 }
-  const reader = new UsualSpans(
-    { usual: () => counts.usual++, unusual: () => counts.unusual++ },
-    false,
-  )
+  const reader = new UsualSpans((span) => counts[span.unusual ? 'unusual' : 'usual']++, false)
   return { isRead: reader.read(new TextEncoder().encode(line), 0, false) >= 0, counts }
 }
 
@@ -291,7 +288,7 @@ describe('what counts as usual', () => {
   })
 
   test('where lines matter, a text ends with its line, and none with a line end inside is taken', () => {
-    const reader = new UsualSpans({ usual: () => {}, unusual: () => {} }, false)
+    const reader = new UsualSpans(() => {}, false)
     const read = (text: string, from: number, inLine: boolean) =>
       reader.read(new TextEncoder().encode(text), from, inLine)
     const lines = `${LINE} \r\n${LINE}`

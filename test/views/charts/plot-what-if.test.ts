@@ -8,7 +8,7 @@ import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.
 import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { LatencyProfile } from '../../../src/whatif/recompute/latency-profile.ts'
 import { applyScenario, ScenarioProfile } from '../../../src/whatif/scenarios/apply-scenario.ts'
-import { scaleCalls } from '../../../src/whatif/scenarios/scale-calls.ts'
+import { scaleCalls } from '../../../src/whatif/scenarios/parse-scenario.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { dataOf, EXPRESSIONS, expectDrawable, partsOf } from './fixture.ts'

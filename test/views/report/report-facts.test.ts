@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/comparison/comparison.ts'
-import { accounting } from '../../../src/explain/accounting.ts'
 import {
+  accounting,
   certainty,
   chanceText,
   headline,
   intervalText,
+  power,
+  powerNote,
   shareText,
 } from '../../../src/explain/headline.ts'
-import { power, powerNote } from '../../../src/explain/power.ts'
 import { mutationRows } from '../../../src/views/report/comparison-report.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'

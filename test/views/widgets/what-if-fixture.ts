@@ -10,8 +10,11 @@ import {
   applyScenario,
   type ScenarioProfile,
 } from '../../../src/whatif/scenarios/apply-scenario.ts'
-import { combineScenarios, parseScenario } from '../../../src/whatif/scenarios/parse-scenario.ts'
-import { scaleCalls } from '../../../src/whatif/scenarios/scale-calls.ts'
+import {
+  combineScenarios,
+  parseScenario,
+  scaleCalls,
+} from '../../../src/whatif/scenarios/parse-scenario.ts'
 import { AFTER, BEFORE } from '../charts/what-if-fixture.ts'
 
 export const diagnosis = diagnoseLatency(BEFORE, AFTER)

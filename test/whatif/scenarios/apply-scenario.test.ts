@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { learnExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { applyScenario } from '../../../src/whatif/scenarios/apply-scenario.ts'
-import { scaleCalls } from '../../../src/whatif/scenarios/scale-calls.ts'
+import { scaleCalls } from '../../../src/whatif/scenarios/parse-scenario.ts'
 import { makeSpans } from '../../make-traces.ts'
 
 const models = learnExecutionModels(makeSpans([{ id: 'web', startUs: 0, endUs: 100 }]))

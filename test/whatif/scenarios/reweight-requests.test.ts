@@ -5,8 +5,8 @@ import {
   combineScenarios,
   type ReweightOptions,
   reweightRequests,
+  scaleCalls,
 } from '../../../src/whatif/scenarios/parse-scenario.ts'
-import { scaleCalls } from '../../../src/whatif/scenarios/scale-calls.ts'
 import { makeSpans } from '../../make-traces.ts'
 
 /** Four hits of 100 µs, five misses of 900 µs, one request of 500 µs that says nothing. */

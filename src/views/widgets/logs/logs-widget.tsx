@@ -22,7 +22,7 @@ import {
   tText,
   unitOf,
   valueText,
-} from '../../../explain/logs/log-values.ts'
+} from '../../../explain/logs/log-words.ts'
 import {
   type AttentionEdge,
   type AttentionGraph,

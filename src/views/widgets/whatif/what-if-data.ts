@@ -27,8 +27,12 @@ import {
   profileSummary,
 } from '../../../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../../whatif/recompute/request-model.ts'
-import { combineScenarios, parseScenario } from '../../../whatif/scenarios/parse-scenario.ts'
-import { SCALE_OPTIONS, scaleCalls } from '../../../whatif/scenarios/scale-calls.ts'
+import {
+  combineScenarios,
+  parseScenario,
+  SCALE_OPTIONS,
+  scaleCalls,
+} from '../../../whatif/scenarios/parse-scenario.ts'
 import type { Scenario } from '../../../whatif/scenarios/scenario.ts'
 import { namesInPage } from '../../charts/text-width.ts'
 import { diagnosisRows } from '../../charts/what-if.ts'
