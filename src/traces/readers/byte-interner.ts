@@ -1,12 +1,13 @@
 // Runs once a span, node or edge: the loops index with `!`.
 /** Numbers byte strings: of millions of equal labels only the first becomes a string. */
 export class ByteInterner {
-  /** Each begins at a multiple of 4, so that it can be compared as numbers. */
+  /** Each begins at a multiple of 8, so that it can be compared as words. */
   #bytes: Uint8Array = new Uint8Array(4096)
   #ints = new Int32Array(this.#bytes.buffer)
+  #words = new Float64Array(this.#bytes.buffer)
   #used = 0
   size = 0
-  /** Start of each, in numbers; room for half as many as there are slots. */
+  /** Start of each, in words; room for half as many as there are slots. */
   #starts: Uint32Array = new Uint32Array(128)
   #lengths: Uint32Array = new Uint32Array(128)
   #hashes: Uint32Array = new Uint32Array(128)
@@ -58,19 +59,23 @@ export class ByteInterner {
   endOf(number: number, source: DataView, start: number): number {
     const end = start + this.#lengths[number]!
     if (end > source.byteLength) return -1
-    let int = this.#starts[number]!
+    let word = this.#starts[number]!
     let at = start
-    for (; at + 4 <= end; at += 4, int++) {
-      if (source.getInt32(at, true) !== this.#ints[int]) return -1
+    for (; at + 8 <= end; at += 8, word++) {
+      const eight = source.getFloat64(at, true)
+      if (eight === this.#words[word] && eight !== 0) continue
+      // Zeros of either sign are equal, and NaN is not: neither says whether their bytes are.
+      if (source.getInt32(at, true) !== this.#ints[2 * word]) return -1
+      if (source.getInt32(at + 4, true) !== this.#ints[2 * word + 1]) return -1
     }
-    for (let byte = 4 * int; at < end; at++, byte++) {
+    for (let byte = 8 * word; at < end; at++, byte++) {
       if (source.getUint8(at) !== this.#bytes[byte]) return -1
     }
     return end
   }
 
   bytes(number: number): Uint8Array {
-    const start = 4 * this.#starts[number]!
+    const start = 8 * this.#starts[number]!
     return this.#bytes.subarray(start, start + this.#lengths[number]!)
   }
 
@@ -81,17 +86,17 @@ export class ByteInterner {
   ): number {
     const number = this.size
     this.#slots[slot] = number + 1
-    const ints = Math.ceil((end - start) / 4)
-    if (this.#used + 4 * ints > this.#bytes.length) this.#grow(this.#used + 4 * ints)
+    const words = Math.ceil((end - start) / 8)
+    if (this.#used + 8 * words > this.#bytes.length) this.#grow(this.#used + 8 * words)
     let at = start
     for (let int = this.#used / 4; at + 4 <= end; at += 4, int++) {
       this.#ints[int] = source.getInt32(at, true)
     }
     for (; at < end; at++) this.#bytes[this.#used + at - start] = source.getUint8(at)
-    this.#starts[number] = this.#used / 4
+    this.#starts[number] = this.#used / 8
     this.#lengths[number] = end - start
     this.#hashes[number] = spread
-    this.#used += 4 * ints
+    this.#used += 8 * words
     if (++this.size * 2 === this.#slots.length) this.#rehash()
     return number
   }
@@ -101,6 +106,7 @@ export class ByteInterner {
     larger.set(this.#bytes)
     this.#bytes = larger
     this.#ints = new Int32Array(larger.buffer)
+    this.#words = new Float64Array(larger.buffer)
   }
 
   #rehash(): void {
@@ -132,8 +138,17 @@ export function sameBytes(
   other: DataView,
   otherStart: number,
 ): boolean {
-  for (let at = start; at < end; at++) {
-    if (view.getUint8(at) !== other.getUint8(otherStart + at - start)) return false
+  let at = start
+  let place = otherStart
+  for (; at + 8 <= end; at += 8, place += 8) {
+    const eight = view.getFloat64(at, true)
+    if (eight === other.getFloat64(place, true) && eight !== 0) continue
+    // Zeros of either sign are equal, and NaN is not: neither says whether their bytes are.
+    if (view.getInt32(at) !== other.getInt32(place)) return false
+    if (view.getInt32(at + 4) !== other.getInt32(place + 4)) return false
+  }
+  for (; at < end; at++, place++) {
+    if (view.getUint8(at) !== other.getUint8(place)) return false
   }
   return true
 }
