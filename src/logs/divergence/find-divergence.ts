@@ -142,10 +142,8 @@ const CORRECTIONS = {
   },
 }
 
-type Counts = Pick<WelchResult, 'beforeCount' | 'afterCount'>
-
 /** Returns the least p of a permutation test: of all ways to deal the values out, two are as extreme. */
-function leastP({ beforeCount, afterCount }: Counts): number {
+function leastP({ beforeCount, afterCount }: Pick<WelchResult, 'beforeCount' | 'afterCount'>) {
   let ways = 1
   for (let i = 1; i <= beforeCount; i++) ways *= (afterCount + i) / i
   return 2 / ways

@@ -127,9 +127,10 @@ export class DividedLogs {
     const instance =
       windowUs === null ? this.#builder.instanceCode(logClass, id) : inWindow(windowUs)
     for (const test of this.#tests) {
-      const own = fields.filter((field) => isAsked(test.asked, field))
+      const { asked } = test
+      const own = fields.filter(([key]) => key === asked.attribute || isLevelOf(asked, key))
       test.isKnown ||= own.length > 0
-      if (own.some((field) => holds(test.asked, field))) test.held.add(instance)
+      if (own.some((field) => holds(asked, field))) test.held.add(instance)
     }
     return instance
   }
@@ -193,10 +194,6 @@ export class DividedLogs {
 
 function isLevelOf({ attribute }: Condition, key: string): boolean {
   return key === 'level' && roleOf(attribute).role === 'level'
-}
-
-function isAsked(asked: Condition, [key]: LogField): boolean {
-  return key === asked.attribute || isLevelOf(asked, key)
 }
 
 function holds(asked: Condition, [key, value]: LogField): boolean {
