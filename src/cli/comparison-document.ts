@@ -253,12 +253,9 @@ const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
   p: NUMBER.about('Chance of slow requests this close together, corrected.'),
 })
 
-type FewSlowText = Omit<FewSlow, 'bursts' | 'deadline' | 'failing'> & {
-  readonly when: string | null
-  readonly text: string | null
-}
-
-const FEW_SLOW = record<FewSlowText>({
+const FEW_SLOW = record<
+  Omit<FewSlow, 'bursts' | 'deadline' | 'failing'> & Record<'when' | 'text', string | null>
+>({
   text: orNull(TEXT),
   of: words('requests', 'calls').about(
     'Which took far longer than any before: whole requests, or their calls at that step.',
@@ -328,9 +325,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       }),
       'Requests that were recorded, without parts of them whose callers are lost.',
     ),
-    requestsStoodFor: optional(
-      record<{ before: number; after: number }>({ before: NUMBER, after: NUMBER }),
-    ).from(
+    requestsStoodFor: optional(record({ before: NUMBER, after: NUMBER })).from(
       ({ comparison: { flows } }) =>
         flows.weight && { before: flows.stoodFor(BEFORE), after: flows.stoodFor(AFTER) },
       "Requests that these stand for by their sampling weights, which findings count unless counts: 'raw'; present where weights were recorded.",
@@ -377,7 +372,10 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     ),
     mutations: listOf(MUTATION).from(mutationsOf, 'In order of rank; cut at --limit.'),
     truncated: optional(record({ categories: COUNT, mutations: COUNT })).from(
-      truncatedOf,
+      ({ comparison, limit }) => {
+        const all = sizesOf(comparison)
+        return Math.max(all.categories, all.mutations) > limit ? all : undefined
+      },
       'Present when --limit or --budget left some out: how many there are in all.',
     ),
     leftOut: optional(LEFT_OUT).from(
@@ -437,11 +435,6 @@ function mutationsOf({ comparison, limit, budget, explained }: PrintedComparison
     ...mutationOf(comparison, mutation),
     explanation: explained?.mutation?.rank === mutation.rank ? explained.mutation.why : undefined,
   }))
-}
-
-function truncatedOf({ comparison, limit }: PrintedComparison) {
-  const all = sizesOf(comparison)
-  return Math.max(all.categories, all.mutations) > limit ? all : undefined
 }
 
 /** Returns how many entries there are of the lists that `--limit` cuts. */

@@ -150,10 +150,9 @@ const GRAPH = record<Graph>({
 export const LOGS_DOCUMENT = document<LogResults>('logs', 'What `flowdelta logs --json` prints.', {
   parameters: PARAMETERS.from(({ compared }) => compared.options),
   instances: BY_CLASS.from(({ compared }) => compared.logs.counts),
-  messages: record<Readonly<Record<'event' | 'state', number>>>({
-    event: COUNT,
-    state: COUNT,
-  }).from(({ compared }) => compared.logs.report.messages),
+  messages: record({ event: COUNT, state: COUNT }).from(
+    ({ compared }) => compared.logs.report.messages,
+  ),
   performance: PERFORMANCE.from(({ compared }) => compared),
   headline: record<LogComparison>({
     title: TEXT.from(logsTitle),
