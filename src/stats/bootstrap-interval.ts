@@ -261,10 +261,8 @@ function knownPlaces(resampling: Resampling): ResampledPlaces {
   const places = known.get(key) ?? drawnPlaces(resampling)
   known.delete(key)
   known.set(key, places)
-  for (const oldest of known.keys()) {
-    if (known.size <= MAX_KNOWN) break
-    known.delete(oldest)
-  }
+  const [oldest = ''] = known.keys()
+  if (known.size > MAX_KNOWN) known.delete(oldest)
   return places
 }
 

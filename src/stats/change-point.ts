@@ -348,7 +348,8 @@ export function gradualChange(
   const products = [0, 1, 2].map((power) => cumulated(t.map((time, i) => y[i]! * time ** power)))
   /** Halfway between a value and the one before it. */
   const place = (i: number) => (i <= 0 ? 0 : i >= count ? 1 : (t[i - 1]! + t[i]!) / 2)
-  const fitOf = ({ start, end, shape }: Growth): Fit => {
+  /** `explained` is the sum of squares that growth accounts for. */
+  const fitOf = ({ start, end, shape }: Growth) => {
     const at = place(start)
     const growth = { start, end, at, length: place(end) - at }
     const x = count - end + grown(powers, shape, growth)
@@ -422,13 +423,6 @@ interface Growth {
   readonly start: number
   readonly end: number
   readonly shape: number
-}
-
-interface Fit {
-  /** Sum of squares that it accounts for. */
-  readonly explained: number
-  readonly size: number
-  readonly base: number
 }
 
 /** Returns Σ ((t − at) / length)^power of the values while growth lasts, from sums of the powers of t. */

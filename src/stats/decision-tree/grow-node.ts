@@ -31,9 +31,7 @@ interface Criterion<Content> {
   readonly scaled: (content: Content, scale: number) => Partial<Content>
 }
 
-type LookAt<Content> = (node: NodeRows) => Look<Content>
-
-interface Look<Content> {
+type LookAt<Content> = (node: NodeRows) => {
   readonly content: Content
   /** Called only where the depth allows a split. */
   readonly choose: () => SplitChoice | undefined
@@ -46,7 +44,7 @@ interface Look<Content> {
  */
 export function growTree<Content extends object>(
   given: readonly TreeColumn[],
-  { minLeaf, alpha = 0.01, maxDepth = 30, weights }: TreeOptions & MinLeaf,
+  { minLeaf, alpha = 0.01, maxDepth = 30, weights }: TreeOptions & Pick<BinaryOptions, 'minLeaf'>,
   criterion: Criterion<Content>,
 ) {
   const { target, leastWeight, scaled } = criterion
@@ -68,10 +66,6 @@ export function growTree<Content extends object>(
     columns: given.map(columnInfo),
     root: weights === undefined ? root : withContents(root, (content) => scaled(content, scale)),
   }
-}
-
-interface MinLeaf {
-  readonly minLeaf: number
 }
 
 /** Grows a tree from the top. */
@@ -196,17 +190,9 @@ export function divideByThreshold(
 
 export function divideByBranches(column: CodedColumn, branches: readonly number[]): CodeDivision {
   const test: SplitTest = { kind: 'branches', codes: branches }
-  return { test, width: branches.length, ...byTable(column, branches.map(single)) }
+  const children = branches.map((code) => [code])
+  return { test, width: branches.length, ...byTable(column, children) }
 }
-
-function divideBySets(
-  column: CodedColumn,
-  sets: readonly [readonly number[], readonly number[]],
-): CodeDivision {
-  return { test: { kind: 'set', codes: sets }, width: 2, ...byTable(column, sets) }
-}
-
-const single = (code: number) => [code]
 
 function byTable({ codes, size }: CodedColumn, children: readonly (readonly number[])[]) {
   const table = new Int32Array(size).fill(-1)
@@ -353,12 +339,6 @@ interface BinaryOptions {
   readonly gainScale: number
 }
 
-interface Candidate {
-  readonly column: CodedColumn
-  readonly cut: BinaryCut
-  readonly bits: number
-}
-
 /**
  * Returns the column whose best cut in two separates best, less the cost of choosing among its cuts; of several the
  * first. With `alpha`, returns the best one that chance does not explain.
@@ -376,22 +356,22 @@ export function chooseBinary(
   { minLeaf, alpha, gainScale }: BinaryOptions,
 ): SplitChoice | undefined {
   const perSquare = (target.weight - 1) / (2 * Math.LN2 * target.squares)
-  const candidates: Candidate[] = []
-  for (const column of columns) {
+  const candidates = columns.flatMap((column) => {
     groups.fill(column, rows, target.weights, target.weighted)
     const cut = bestBinaryCut(column, groups, minLeaf)
-    if (cut === undefined || !(cut.between > 1e-12 * target.squares)) continue
-    candidates.push({ column, cut, bits: cut.between * perSquare - cut.log2Cuts })
-  }
+    if (cut === undefined || !(cut.between > 1e-12 * target.squares)) return []
+    return [{ column, cut, bits: cut.between * perSquare - cut.log2Cuts }]
+  })
   // Stable: of equally good ones the first stays first.
   const ranked = candidates.toSorted((a, b) =>
     Math.abs(a.bits - b.bits) < SAME ? 0 : b.bits - a.bits,
   )
   for (const { column, cut, bits } of ranked) {
-    const division =
-      cut.sets === undefined
+    const { sets } = cut
+    const division: CodeDivision =
+      sets === undefined
         ? divideByThreshold(column, cut.lastCode, cut.nextCode)
-        : divideBySets(column, cut.sets)
+        : { test: { kind: 'set', codes: sets }, width: 2, ...byTable(column, sets) }
     const gap = standardizedGap(column, division.childOf, rows, weights, target.scores)
     const p = Math.min(1, selectedCutP(gap, cut, target.labels) * candidates.length)
     if (alpha !== undefined && !(p <= alpha)) continue
@@ -592,12 +572,7 @@ function maximumP(largest: number, [low, high]: readonly [number, number]): numb
   return density * ((largest - 1 / largest) * width + 4 / largest)
 }
 
-interface Gap {
-  /** Square of the standardized difference of means. */
-  readonly statistic: number
-  readonly sizes: readonly [number, number]
-  readonly sums: readonly [number, number]
-}
+type Gap = ReturnType<typeof standardizedGap>
 
 /** Returns the squared difference of mean scores over its variance if values were dealt at random. */
 function standardizedGap(
@@ -606,7 +581,7 @@ function standardizedGap(
   rows: Int32Array,
   weights: Float64Array | undefined,
   scores: ArrayLike<number>,
-): Gap {
+) {
   const sizes: [number, number] = [0, 0]
   const sums: [number, number] = [0, 0]
   let squares = 0
