@@ -44,7 +44,7 @@ export function callTree({ shapes, labels }: FlowSet, shape: number): CallTree {
       callAt[0] = 0
       continue
     }
-    const role = roles[node] as NodeRole
+    const role = roles[node] as (typeof roles)[number]
     const around = neighborsOf(graph.above, node).reduce(
       (common, before) => commonCaller(found, common, within[before] as number),
       -1,
@@ -66,8 +66,6 @@ export function callTree({ shapes, labels }: FlowSet, shape: number): CallTree {
   }
   return numbered({ codes, labels, found, callAt, within }, shapes.from(shape), shapes.to(shape))
 }
-
-type NodeRole = ReturnType<typeof nodeRoles>[number]
 
 function nodeRoles(codes: Uint32Array, labels: NodeLabels) {
   const parts = Array.from(codes, (code, node) => {

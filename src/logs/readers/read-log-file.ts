@@ -1,4 +1,5 @@
 import { greatest } from 'd3-array'
+import { joined } from '../../core/entries.ts'
 import { TraceFormatError } from '../../core/errors.ts'
 import { beginning } from '../../core/words.ts'
 import { QualityLog } from '../../traces/quality.ts'
@@ -148,7 +149,7 @@ export async function readLines(
     line++
   }
   const takeRest = (end: Uint8Array) => {
-    const whole = rest.length === 0 ? end : joined([...rest, end], restLength + end.length)
+    const whole = rest.length === 0 ? end : joined([...rest, end], Uint8Array)
     take(whole, 0, whole.length)
     rest = []
     restLength = 0
@@ -167,7 +168,7 @@ export async function readLines(
       restLength += chunk.length - from
     }
     if (restLength > MAX_LINE_LENGTH) {
-      sink.skip(SKIPPED.tooLong, line, decoder.decode(joined(rest, restLength).subarray(0, 200)))
+      sink.skip(SKIPPED.tooLong, line, decoder.decode(joined(rest, Uint8Array).subarray(0, 200)))
       rest = []
       restLength = 0
       isTooLong = true
@@ -175,16 +176,6 @@ export async function readLines(
   }
   if (restLength > 0 || isTooLong) takeRest(new Uint8Array(0))
   sink.countLines(line - 1)
-}
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length)
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
 }
 
 function delimiterOf(header: string): string {
