@@ -62,13 +62,7 @@ export const CHECK_DOCUMENT = document<CheckResults>('check', 'A run checked aga
       errors: orNull(record<Growth>({ share: SHARE, growth: ESTIMATE })).about(
         'Share of requests that fail, and its growth; null where traces do not record failures.',
       ),
-      tail: orNull(
-        record<NonNullable<CheckedType['tail']>>({
-          share: SHARE,
-          growth: ESTIMATE,
-          beyondUs: MEASURED,
-        }),
-      ).about(
+      tail: orNull(record({ share: SHARE, growth: ESTIMATE, beyondUs: MEASURED })).about(
         'Share of requests slower than 99 % of requests before, its growth, and that limit; null where none came.',
       ),
       verdict: VERDICT as Part<JudgedType['verdict']>,

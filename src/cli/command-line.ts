@@ -71,10 +71,8 @@ export function broken(problem: unknown): number {
   process.stderr.write(
     `${trace}\nflowdelta: this is a bug in flowdelta, not in your input. Please report it with the lines above, the command and, if possible, the input.\n`,
   )
-  return BROKEN
+  return 3
 }
-
-const BROKEN = 3
 
 /** Says which commands take a flag that another one does not; `''` if none does. */
 async function commandsWith(flag: string): Promise<string> {

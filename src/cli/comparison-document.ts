@@ -29,7 +29,7 @@ import { changesOf, mostChanged, mutationEffect } from '../explain/category-chan
 import { flowDifferences } from '../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowDifference, FlowDifferences } from '../explain/flow-pair/flow-comparison.ts'
 import { type Explained, listedFindings } from '../explain/listed-findings.ts'
-import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { ComparisonResults, FindingResults } from '../views/text/comparison-text.ts'
 import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { mutationsWithin } from './comparison-budget.ts'
@@ -48,27 +48,24 @@ import { withFlags } from './load-period.ts'
 const MAX_EDGES = 200
 const MAX_PRECURSORS = 100
 
-const CATEGORY_TIMES = record<Moments>({
+const CATEGORY_TIMES = record<ReturnType<Comparison['categories']['responseTimeMoments']>>({
   requests: COUNT.from(({ count }) => count),
   meanUs: MEASURED.from(({ mean }) => mean),
   sdUs: MEASURED.from(({ sd }) => sd),
   c2: MEASURED.from(({ mean, variance }) => variance / mean ** 2),
 })
 
-type Moments = ReturnType<Comparison['categories']['responseTimeMoments']>
-
-interface CategoryOf {
-  readonly comparison: Comparison
-  readonly id: number
-}
-
-const CATEGORY = record<CategoryOf>({
+const CATEGORY = record<{ readonly comparison: Comparison; readonly id: number }>({
   id: COUNT,
   root: TEXT.from(({ comparison, id }) => comparison.categories.root(id)),
   nodes: COUNT.from(({ comparison, id }) => comparison.categories.nodeCount(id)),
   edges: COUNT.from(({ comparison, id }) => comparison.categories.edgeCount(id)),
-  before: CATEGORY_TIMES.from((category) => momentsOf(category, BEFORE)),
-  after: CATEGORY_TIMES.from((category) => momentsOf(category, AFTER)),
+  before: CATEGORY_TIMES.from(({ comparison: { categories }, id }) =>
+    categories.responseTimeMoments(id, BEFORE),
+  ),
+  after: CATEGORY_TIMES.from(({ comparison: { categories }, id }) =>
+    categories.responseTimeMoments(id, AFTER),
+  ),
   labels: listOf(words('structural-mutation', 'precursor', 'response-time-mutation')).from(
     ({ comparison, id }) => changesOf(comparison, id),
   ),
@@ -124,11 +121,7 @@ function mutationPart(maxEdges: number, maxPrecursors: number) {
       'Whether no category lost the requests that it gained: its contribution is then unknown, and 0.',
     ),
     precursors: listOf(
-      record<RankedMutation['precursors'][number]>({
-        category: COUNT,
-        nsed: SHARE,
-        weight: SHARE,
-      }),
+      record({ category: COUNT, nsed: SHARE, weight: SHARE }),
       maxPrecursors,
     ).about(`Likeliest first, at most ${maxPrecursors}; precursorsInAll when there are more.`),
     effect: orNull(EFFECT).from(
@@ -170,10 +163,6 @@ const FLOW_DIFFERENCES = record<FlowDifferences>({
   ),
   restUs: NUMBER.from(({ rest }) => rest.changeUs, 'Time that the other edges add together.'),
 })
-
-function momentsOf({ comparison, id }: CategoryOf, period: Period): Moments {
-  return comparison.categories.responseTimeMoments(id, period)
-}
 
 function edgeEffect({ comparison, category, edge }: EdgeOf): Effect | null {
   return { ...comparison.responseTime.edgeMedianEffect(category, edge.number), q: edge.test.q }

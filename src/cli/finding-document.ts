@@ -128,12 +128,9 @@ const PATH = record<ExplainedPath & { readonly sentence: string }>({
   recall: SHARE,
   lift: NUMBER,
   separation: SHARE,
-  meanUs: orNull(
-    record<{ readonly hereUs: number; readonly elsewhereUs: number }>({
-      here: NUMBER.from(({ hereUs }) => hereUs),
-      elsewhere: NUMBER.from(({ elsewhereUs }) => elsewhereUs),
-    }),
-  ).from(({ times }) => times),
+  meanUs: orNull(record({ here: NUMBER, elsewhere: NUMBER })).from(
+    ({ times }) => times && { here: times.hereUs, elsewhere: times.elsewhereUs },
+  ),
 })
 
 export const EXPLANATION = record<Explanation>({
