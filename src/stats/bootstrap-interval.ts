@@ -211,12 +211,7 @@ function resampledMoments(sample: Sample, random: RandomSource) {
   }
 }
 
-interface Resampling {
-  readonly n: number
-  readonly share: number
-  readonly resamples: number
-  readonly seed: number
-}
+type Resampling = Readonly<Record<'n' | 'share' | 'resamples' | 'seed', number>>
 
 /** Places in the ascending sample of the quantile of each resample. */
 interface ResampledPlaces {

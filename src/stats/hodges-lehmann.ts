@@ -127,14 +127,6 @@ interface WeightedPair {
   readonly weight: number
 }
 
-/** Weights on either side of a value among all differences of pairs, second − first. */
-interface Split {
-  readonly weight: number
-  /** The largest difference of at most the value; −∞ if there is none. */
-  readonly below: number
-  readonly above: number
-}
-
 /**
  * Returns the smallest difference up to which differences weigh `target` (`strictly`: more), or ∞. Each step halves the
  * range, in O(n), and moves its ends to differences.
@@ -160,8 +152,8 @@ function selectDifference(
   return high
 }
 
-/** Counts the differences up to a value, and finds those next to it, in O(n). */
-export function splitAt(pairs: readonly WeightedPair[], value: number): Split {
+/** Weighs the differences second − first up to a value, and finds those next to it in O(n); ±∞ for none. */
+export function splitAt(pairs: readonly WeightedPair[], value: number) {
   let weight = 0
   let below = Number.NEGATIVE_INFINITY
   let above = Number.POSITIVE_INFINITY

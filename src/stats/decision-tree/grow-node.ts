@@ -68,7 +68,6 @@ export function growTree<Content extends object>(
   }
 }
 
-/** Grows a tree from the top. */
 function growNode<Content extends object>(
   growth: Pick<Criterion<Content>, 'leastWeight'> & {
     readonly lookAt: LookAt<Content>
@@ -94,7 +93,6 @@ export interface NodeRows {
   readonly weights: Float64Array | undefined
 }
 
-/** Returns the same tree with other contents of its nodes. */
 function withContents<Content extends object>(
   node: TreeNode<Content>,
   change: (content: Content) => Partial<Content>,
@@ -394,25 +392,17 @@ const SAME_CUT = 1e-12
 /** Largest rounding error in a sum of fractional weights. */
 const ROUNDING = 1e-9
 
-interface BinaryCut {
-  /** Sum of squares between the two sides: by how much the sum of squared errors falls. */
-  readonly between: number
-  /** Ways to cut: thresholds, or for a categorical column divisions of its levels in two sets. */
-  readonly log2Cuts: number
-  /** Codes of a threshold's first side end here, those of the second begin with `nextCode`. */
-  readonly lastCode: number
-  readonly nextCode: number
-  /** Codes of both sides of a categorical column; the lowest code is in the first. */
-  readonly sets: readonly [readonly number[], readonly number[]] | undefined
-  /** Shares of the known rows on the left of the first and the last cut that may be made. */
-  readonly range: readonly [number, number]
-  readonly present: number
-}
+type BinaryCut = NonNullable<ReturnType<typeof bestBinaryCut>>
 
 /**
  * Returns the cut in two that leaves the least squared error, the rows of a node added up in `groups` as weights and
  * weighted targets; undefined if no cut leaves `minLeaf` on both sides. For targets 0 and 1 the squared error is half
  * the Gini impurity.
+ *
+ * `between` is the sum of squares between the two sides: by how much the sum of squared errors falls. `log2Cuts` counts
+ * the ways to cut: thresholds, or divisions of levels in two sets. Codes of a threshold's first side end with
+ * `lastCode`, those of the second begin with `nextCode`; of `sets`, the first has the lowest code. `range` has the
+ * shares of the known rows on the left of the first and the last cut that may be made.
  *
  * Levels of a categorical column are put in the order of their means: the best of all divisions in
  * two sets is one that cuts this order. Levels of the same mean stay together.
@@ -531,7 +521,7 @@ function setsOf({ keys }: ValueGroups, order: Int32Array, at: number) {
  */
 function selectedCutP(
   gap: Gap,
-  { log2Cuts, present, range, sets }: Pick<BinaryCut, 'log2Cuts' | 'present' | 'range' | 'sets'>,
+  { log2Cuts, present, range, sets }: BinaryCut,
   labels: boolean,
 ): number {
   const { statistic } = gap
