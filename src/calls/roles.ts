@@ -121,7 +121,6 @@ export function rolesByShape(flows: FlowSet, omitHosts: boolean) {
   return { roles, ofShape }
 }
 
-/** Roles of the spans of a shape. */
 function rolesOfSpans({ visitOf, operations }: ShapeVisits): Role[] {
   return visitOf.map(({ service: own, caller, calls }, span): Role => {
     const call = calls.find((one) => one.span === span && one.isWay)

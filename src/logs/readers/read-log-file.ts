@@ -10,10 +10,10 @@ import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
 import { closeChunks, type OpenableSource, openSource } from '../../traces/trace-source.ts'
 import { type Role, roleOf } from './field-roles.ts'
 import { endOfLine, LineBytes } from './line-bytes.ts'
-import { BEGINS_WITH_PAIR, LineReader } from './line-reader.ts'
+import { BEGINS_WITH_PAIR, type LineOptions, LineReader } from './line-reader.ts'
 import { LogClock } from './log-clock.ts'
 import { LOG_FORMATS, type LogFormat, type ReadSettings } from './log-read-options.ts'
-import { type LogFile, type LogSink, onlyMessages, SKIPPED } from './log-sink.ts'
+import { type LogFile, onlyMessages, SKIPPED } from './log-sink.ts'
 import { logfmtPairs, parsedObject } from './logfmt.ts'
 
 /**
@@ -22,13 +22,8 @@ import { logfmtPairs, parsedObject } from './logfmt.ts'
  */
 export async function readLogFile(
   source: OpenableSource,
-  options: {
-    readonly settings: ReadSettings
-    readonly sink: LogSink
-    readonly isRequired: boolean
-  },
+  { settings, sink, isRequired }: Pick<LineOptions, 'settings' | 'sink'> & { isRequired: boolean },
 ): Promise<void> {
-  const { settings, sink, isRequired } = options
   const { head: bytes, chunks } = await source.open(() => {})
   const head = new TextDecoder().decode(bytes)
   const format = settings.format === 'auto' ? recognizeLogFormat(head, settings) : settings.format
