@@ -330,12 +330,9 @@ export function callWeights(
   forest: CallForest,
   calls: ArrayLike<number>,
 ): Float64Array | undefined {
-  const { request } = forest
+  const { request, weight } = forest
   return isWeighted(forest)
-    ? requestWeights(
-        forest,
-        Uint32Array.from(calls, (call) => request[call]!),
-      )
+    ? Float64Array.from(calls, (call) => weight[request[call]!]!)
     : undefined
 }
 

@@ -9,10 +9,7 @@ const NO_PATH = -1
 const SEPARATOR = '\u0000'
 
 /** Chain of calls: the called operation, and the path of its callers. */
-interface CallPath {
-  readonly parent: number
-  readonly name: number
-}
+type CallPath = Readonly<Record<'parent' | 'name', number>>
 
 export interface CallName {
   readonly service: string

@@ -30,7 +30,8 @@ interface OpenCall extends Pick<FlowCall, 'start' | 'parent' | 'depth'> {
  * Takes a shape's graph apart into calls: each span; or a trace point and the next of that name on
  * the machine that ends it (`…_CALL…`, `…_REPLY…`). What lies between calls becomes steps.
  */
-export function callTree({ shapes, labels }: FlowSet, shape: number): CallTree {
+export function callTree(flows: FlowSet, shape: number): CallTree {
+  const { shapes, labels } = flows
   const graph = new ShapeGraph().load(shapes, shape)
   const codes = shapes.labels(shape)
   const roles = nodeRoles(codes, labels)
@@ -44,7 +45,7 @@ export function callTree({ shapes, labels }: FlowSet, shape: number): CallTree {
       callAt[0] = 0
       continue
     }
-    const role = roles[node] as NodeRole
+    const role = roles[node] as (typeof roles)[number]
     const around = neighborsOf(graph.above, node).reduce(
       (common, before) => commonCaller(found, common, within[before] as number),
       -1,
@@ -64,10 +65,8 @@ export function callTree({ shapes, labels }: FlowSet, shape: number): CallTree {
       within[node] = Math.max(0, call.parent)
     }
   }
-  return numbered({ codes, labels, found, callAt, within }, shapes.from(shape), shapes.to(shape))
+  return numbered(flows, shape, { found, callAt, within })
 }
-
-type NodeRole = ReturnType<typeof nodeRoles>[number]
 
 function nodeRoles(codes: Uint32Array, labels: NodeLabels) {
   const parts = Array.from(codes, (code, node) => {
@@ -105,19 +104,12 @@ function openCall(found: readonly OpenCall[], call: number, key: string): number
   return -1
 }
 
-interface Found {
-  readonly codes: Uint32Array
-  readonly labels: NodeLabels
-  readonly found: readonly OpenCall[]
-  readonly callAt: Int32Array
-  readonly within: Int32Array
-}
-
 function numbered(
-  { codes, labels, found, callAt, within }: Found,
-  from: Uint32Array,
-  to: Uint32Array,
+  { shapes, labels }: FlowSet,
+  shape: number,
+  { found, callAt, within }: { found: OpenCall[]; callAt: Int32Array; within: Int32Array },
 ): CallTree {
+  const [codes, from, to] = [shapes.labels(shape), shapes.from(shape), shapes.to(shape)]
   const calls: FlowCall[] = []
   const numberOf = new Uint32Array(found.length)
   found.forEach(({ start, end, parent }, at) => {

@@ -63,10 +63,11 @@ export class Replay {
     return this.#calls.takes.subarray(0, tree.size)
   }
 
-  #replaySpan(span: number, { tree, times, isWaitedFor, mayHold }: Recorded): number {
+  #replaySpan(span: number, recorded: Recorded): number {
+    const { tree, times, isWaitedFor } = recorded
     const [startNs, endNs] = [times[2 * span]!, times[2 * span + 1]!]
     const lengthNs = endNs - startNs
-    const count = this.#sortCalls(span, { tree, times, mayHold })
+    const count = this.#sortCalls(span, recorded)
     if (count === 0) return lengthNs
     const { byStart, byEnd, takes, ends } = this.#calls
     const only = byStart[0]!
@@ -110,14 +111,8 @@ export class Replay {
   /**
    * Lists the calls of a span that it may wait for, by start and by end; receivers of its messages are not among them.
    */
-  #sortCalls(
-    span: number,
-    {
-      tree: { firstChild, detached },
-      times,
-      mayHold,
-    }: Pick<Recorded, 'tree' | 'times' | 'mayHold'>,
-  ): number {
+  #sortCalls(span: number, { tree, times, mayHold }: Recorded): number {
+    const { firstChild, detached } = tree
     let count = 0
     for (let child = firstChild[span]!; child < firstChild[span + 1]!; child++) {
       if (detached[child] === RECEIVED || mayHold[child] === 0) continue

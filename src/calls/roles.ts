@@ -74,15 +74,15 @@ function readMeans(flows: FlowSet, omitHosts: boolean, isWanted: Wanted = () => 
   return { roles, beforeUs, afterUs, startUs }
 }
 
-/** Takes the time of a part of a request's path, and when it began since the request did, in µs. */
-type SeeTime = (role: number, us: number, startUs: number) => void
-
-/** Returns the roles that occur, and the times of a request along its path: these add up to its response time. */
+/**
+ * Returns the roles that occur, and the times of a request along its path, with when each began since the request did:
+ * these add up to its response time.
+ */
 function roleTimes(flows: FlowSet, omitHosts: boolean) {
   const { roles, ofShape } = rolesByShape(flows, omitHosts)
   const spans = areFromSpans(flows) ? spanTimes(flows) : null
   const finder = new CriticalPathFinder(flows)
-  const timesOf = (request: number, see: SeeTime): void => {
+  const timesOf = (request: number, see: (role: number, us: number, startUs: number) => void) => {
     const of = ofShape.get(flows.shapeOf[request]!)!
     if (spans === null) {
       for (const { edge, us, startUs } of finder.path(request)) see(of[edge]!, us, startUs)
@@ -121,7 +121,6 @@ export function rolesByShape(flows: FlowSet, omitHosts: boolean) {
   return { roles, ofShape }
 }
 
-/** Roles of the spans of a shape. */
 function rolesOfSpans({ visitOf, operations }: ShapeVisits): Role[] {
   return visitOf.map(({ service: own, caller, calls }, span): Role => {
     const call = calls.find((one) => one.span === span && one.isWay)

@@ -93,21 +93,17 @@ export const spanRoles = remembered((flows: FlowSet): SpanRoles => {
       const [child, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
       if (child === end) continue
       const isAlone = end === child + 1
+      const isOnly = tree.firstChild[parent + 1]! - tree.firstChild[parent]! === 1
       const isIn = !isOwn && services[child] === services[span]
       const isOut = isOwn && services[child] !== services[span]
       const isRelay = isIn
         ? isAlone && kindOf(span) === SERVER && kindOf(child) === SERVER
-        : isOut && isOnly(tree, span) && kindOf(parent) === CLIENT && kindOf(span) === CLIENT
+        : isOut && isOnly && kindOf(parent) === CLIENT && kindOf(span) === CLIENT
       relays.add(nameOf(spans, span), count, isRelay)
     }
   }
   return { relays: relays.likely(), peers: peers.likely() }
 })
-
-/** Whether a span is all that its parent calls. */
-function isOnly({ parent, firstChild }: SpanTree, span: number): boolean {
-  return firstChild[parent[span]! + 1]! - firstChild[parent[span]!]! === 1
-}
 
 /** Counts, by name, the items with a property and all items. */
 class Shares {
@@ -167,19 +163,15 @@ function spansOf(flows: FlowSet, shape: number) {
   const tree = spanTree(flows, shape)
   const codes = flows.shapes.labels(shape)
   const [senders, receivers] = [messageSenders(flows), messageReceivers(flows)]
-  const services: string[] = []
-  const operations: string[] = []
-  const isSending: boolean[] = []
-  const isReceiving: boolean[] = []
-  for (let span = 0; span < tree.size; span++) {
-    const label = flows.labels.get(codes[2 * span]!)
-    services.push(place(label))
-    operations.push(label.operation)
-    const name = callName(operationOf(label))
-    isSending.push(senders.has(name))
-    isReceiving.push(receivers.has(name))
+  const labels = Array.from({ length: tree.size }, (_, span) => flows.labels.get(codes[2 * span]!))
+  const names = labels.map((label) => callName(operationOf(label)))
+  return {
+    tree,
+    services: labels.map(place),
+    operations: labels.map(({ operation }) => operation),
+    isSending: names.map((name) => senders.has(name)),
+    isReceiving: names.map((name) => receivers.has(name)),
   }
-  return { tree, services, operations, isSending, isReceiving }
 }
 
 /** Returns the one service that all calls of a span go to, another or to its peers; `null` if there is none. */

@@ -62,13 +62,7 @@ export const CHECK_DOCUMENT = document<CheckResults>('check', 'A run checked aga
       errors: orNull(record<Growth>({ share: SHARE, growth: ESTIMATE })).about(
         'Share of requests that fail, and its growth; null where traces do not record failures.',
       ),
-      tail: orNull(
-        record<NonNullable<CheckedType['tail']>>({
-          share: SHARE,
-          growth: ESTIMATE,
-          beyondUs: MEASURED,
-        }),
-      ).about(
+      tail: orNull(record({ share: SHARE, growth: ESTIMATE, beyondUs: MEASURED })).about(
         'Share of requests slower than 99 % of requests before, its growth, and that limit; null where none came.',
       ),
       verdict: VERDICT as Part<JudgedType['verdict']>,
@@ -112,12 +106,6 @@ const TERMS: Terms<CheckedType, RunCheck> = {
   examples:
     "'shift>5%', 'shift>10ms', 'errors>1%', 'tail>1%', 'missing' or 'any'; 'contribution>5%' is judged by flowdelta compare",
 }
-
-/** Conditions that give a warning if no given condition judges their quantity. */
-const BY_DEFAULT = (['errors', 'tail'] as const).map((quantity) => ({
-  quantity,
-  condition: conditionFrom(`${quantity}>0%`, TERMS),
-}))
 
 const CHECK_FLAGS = defineOptions({
   ...required({
@@ -164,12 +152,13 @@ async function runCheck(files: string[], flags: CheckFlags & Flags): Promise<voi
   const run = summarizeRun(name, traces)
   const check = checkRun(run, history, alpha)
   const given = [...failing, ...warnOn]
-  const unjudged = BY_DEFAULT.filter(
-    ({ quantity }) => !given.some(({ text }) => new RegExp(`\\b(${quantity}|any)\\b`).test(text)),
+  // Those that no given condition judges give a warning.
+  const unjudged = (['errors', 'tail'] as const).filter(
+    (quantity) => !given.some(({ text }) => new RegExp(`\\b(${quantity}|any)\\b`).test(text)),
   )
-  const byDefault = unjudged.map(({ condition }) => condition)
+  const byDefault = unjudged.map((quantity) => conditionFrom(`${quantity}>0%`, TERMS))
   const types = judgeTypes(check, { failOn: failing, warnOn, byDefault })
-  const results = { check, types, unjudged: unjudged.map(({ quantity }) => quantity) }
+  const results = { check, types, unjudged }
   const printed = visibleText(CHECK_FORMATS[flags.as](results))
   if (out === undefined && flags.as === 'text') printText(checkText(results, givenWidth()))
   else if (out === undefined) process.stdout.write(printed)

@@ -53,7 +53,8 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
       if (unknown !== undefined) process.stderr.write(await commandsWith(unknown))
       return problem.exitCode === 0 ? 0 : 2
     }
-    if (isOfSystem(problem)) {
+    // A problem of the system, such as a file that cannot be written or a lost connection.
+    if (problem instanceof Error && 'syscall' in problem) {
       process.stderr.write(`flowdelta: ${problem.message}.\n`)
       return 2
     }
@@ -70,17 +71,7 @@ export function broken(problem: unknown): number {
   process.stderr.write(
     `${trace}\nflowdelta: this is a bug in flowdelta, not in your input. Please report it with the lines above, the command and, if possible, the input.\n`,
   )
-  return BROKEN
-}
-
-const BROKEN = 3
-
-/**
- * Whether a problem is the system's, such as a file that cannot be written or a lost connection, and not an error of
- * flowdelta.
- */
-function isOfSystem(problem: unknown): problem is NodeJS.ErrnoException {
-  return problem instanceof Error && 'syscall' in problem
+  return 3
 }
 
 /** Says which commands take a flag that another one does not; `''` if none does. */

@@ -1,5 +1,6 @@
 import { sum } from 'd3-array'
 import { type AccountStep, withoutSmall } from '../comparison/account.ts'
+import { divided } from '../core/entries.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { remembered } from '../core/remembered.ts'
 import { grouped } from '../core/words.ts'
@@ -177,10 +178,8 @@ function brief(entry: Json, length = 0): Json {
 
 /** Returns changed entries first, then the first others, in the list's order. */
 function mostTelling(list: readonly Json[], length: number): readonly Json[] {
-  const changed = list.filter(({ rejected }) => rejected === true)
-  const kept = new Set(
-    [...changed, ...list.filter((entry) => !changed.includes(entry))].slice(0, length),
-  )
+  const parts = divided(list, ({ rejected }) => rejected === true)
+  const kept = new Set(parts.flat().slice(0, length))
   return list.filter((entry) => kept.has(entry))
 }
 

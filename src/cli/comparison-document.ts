@@ -34,7 +34,7 @@ import {
   mostChanged,
   mutationEffect,
 } from '../explain/listed-findings.ts'
-import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { ComparisonResults, FindingResults } from '../views/text/comparison-text.ts'
 import type { DiagnosedScenario, ExplainedFinding } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { mutationsWithin } from './comparison-budget.ts'
@@ -53,27 +53,24 @@ import { withFlags } from './load-period.ts'
 const MAX_EDGES = 200
 const MAX_PRECURSORS = 100
 
-const CATEGORY_TIMES = record<Moments>({
+const CATEGORY_TIMES = record<ReturnType<Comparison['categories']['responseTimeMoments']>>({
   requests: COUNT.from(({ count }) => count),
   meanUs: MEASURED.from(({ mean }) => mean),
   sdUs: MEASURED.from(({ sd }) => sd),
   c2: MEASURED.from(({ mean, variance }) => variance / mean ** 2),
 })
 
-type Moments = ReturnType<Comparison['categories']['responseTimeMoments']>
-
-interface CategoryOf {
-  readonly comparison: Comparison
-  readonly id: number
-}
-
-const CATEGORY = record<CategoryOf>({
+const CATEGORY = record<{ readonly comparison: Comparison; readonly id: number }>({
   id: COUNT,
   root: TEXT.from(({ comparison, id }) => comparison.categories.root(id)),
   nodes: COUNT.from(({ comparison, id }) => comparison.categories.nodeCount(id)),
   edges: COUNT.from(({ comparison, id }) => comparison.categories.edgeCount(id)),
-  before: CATEGORY_TIMES.from((category) => momentsOf(category, BEFORE)),
-  after: CATEGORY_TIMES.from((category) => momentsOf(category, AFTER)),
+  before: CATEGORY_TIMES.from(({ comparison: { categories }, id }) =>
+    categories.responseTimeMoments(id, BEFORE),
+  ),
+  after: CATEGORY_TIMES.from(({ comparison: { categories }, id }) =>
+    categories.responseTimeMoments(id, AFTER),
+  ),
   labels: listOf(words('structural-mutation', 'precursor', 'response-time-mutation')).from(
     ({ comparison, id }) => changesOf(comparison, id),
   ),
@@ -129,11 +126,7 @@ function mutationPart(maxEdges: number, maxPrecursors: number) {
       'Whether no category lost the requests that it gained: its contribution is then unknown, and 0.',
     ),
     precursors: listOf(
-      record<RankedMutation['precursors'][number]>({
-        category: COUNT,
-        nsed: SHARE,
-        weight: SHARE,
-      }),
+      record({ category: COUNT, nsed: SHARE, weight: SHARE }),
       maxPrecursors,
     ).about(`Likeliest first, at most ${maxPrecursors}; precursorsInAll when there are more.`),
     effect: orNull(EFFECT).from(
@@ -175,10 +168,6 @@ const FLOW_DIFFERENCES = record<FlowDifferences>({
   ),
   restUs: NUMBER.from(({ rest }) => rest.changeUs, 'Time that the other edges add together.'),
 })
-
-function momentsOf({ comparison, id }: CategoryOf, period: Period): Moments {
-  return comparison.categories.responseTimeMoments(id, period)
-}
 
 function edgeEffect({ comparison, category, edge }: EdgeOf): Effect | null {
   return { ...comparison.responseTime.edgeMedianEffect(category, edge.number), q: edge.test.q }
@@ -258,12 +247,9 @@ const SLOW_STRETCH = record<SlowStretch & { readonly text: string | null }>({
   p: NUMBER.about('Chance of slow requests this close together, corrected.'),
 })
 
-type FewSlowText = Omit<FewSlow, 'bursts' | 'deadline' | 'failing'> & {
-  readonly when: string | null
-  readonly text: string | null
-}
-
-const FEW_SLOW = record<FewSlowText>({
+const FEW_SLOW = record<
+  Omit<FewSlow, 'bursts' | 'deadline' | 'failing'> & Record<'when' | 'text', string | null>
+>({
   text: orNull(TEXT),
   of: words('requests', 'calls').about(
     'Which took far longer than any before: whole requests, or their calls at that step.',
@@ -333,9 +319,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       }),
       'Requests that were recorded, without parts of them whose callers are lost.',
     ),
-    requestsStoodFor: optional(
-      record<{ before: number; after: number }>({ before: NUMBER, after: NUMBER }),
-    ).from(
+    requestsStoodFor: optional(record({ before: NUMBER, after: NUMBER })).from(
       ({ comparison: { flows } }) =>
         flows.weight && { before: flows.stoodFor(BEFORE), after: flows.stoodFor(AFTER) },
       "Requests that these stand for by their sampling weights, which findings count unless counts: 'raw'; present where weights were recorded.",
@@ -382,7 +366,10 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     ),
     mutations: listOf(MUTATION).from(mutationsOf, 'In order of rank; cut at --limit.'),
     truncated: optional(record({ categories: COUNT, mutations: COUNT })).from(
-      truncatedOf,
+      ({ comparison, limit }) => {
+        const all = sizesOf(comparison)
+        return Math.max(all.categories, all.mutations) > limit ? all : undefined
+      },
       'Present when --limit or --budget left some out: how many there are in all.',
     ),
     leftOut: optional(LEFT_OUT).from(
@@ -442,11 +429,6 @@ function mutationsOf({ comparison, limit, budget, explained }: PrintedComparison
     ...mutationOf(comparison, mutation),
     explanation: explained?.mutation?.rank === mutation.rank ? explained.mutation.why : undefined,
   }))
-}
-
-function truncatedOf({ comparison, limit }: PrintedComparison) {
-  const all = sizesOf(comparison)
-  return Math.max(all.categories, all.mutations) > limit ? all : undefined
 }
 
 /** Returns how many entries there are of the lists that `--limit` cuts. */

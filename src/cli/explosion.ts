@@ -79,13 +79,7 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
   {
     requests: COUNT.from(({ diagnosis }) => diagnosis.categories.flows.size),
     ...SIZES,
-    expected: orNull(
-      record<NonNullable<ExplosionDiagnosis['expected']>>({
-        expected: MEASURED,
-        sd: MEASURED,
-        possible: MEASURED,
-      }),
-    ).from(
+    expected: orNull(record({ expected: MEASURED, sd: MEASURED, possible: MEASURED })).from(
       ({ diagnosis }) => diagnosis.expected,
       'With --hosts and --replicas: how many categories to expect.',
     ),
@@ -94,9 +88,10 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
       'Differences that put requests with the same work into several categories.',
     ),
     remedies: listOf(REMEDY).from(({ diagnosis }) => diagnosis.remedies, 'Best first.'),
-    leftOut: listOf(
-      record<Each<ExplosionDiagnosis['leftOut']>>({ remedy: TEXT, reason: TEXT }),
-    ).from(({ diagnosis }) => diagnosis.leftOut, 'Remedies that were not tried, and why.'),
+    leftOut: listOf(record({ remedy: TEXT, reason: TEXT })).from(
+      ({ diagnosis }) => diagnosis.leftOut,
+      'Remedies that were not tried, and why.',
+    ),
     warnings: WARNINGS,
   },
 )

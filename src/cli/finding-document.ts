@@ -128,12 +128,9 @@ const PATH = record<ExplainedPath & { readonly sentence: string }>({
   recall: SHARE,
   lift: NUMBER,
   separation: SHARE,
-  meanUs: orNull(
-    record<{ readonly hereUs: number; readonly elsewhereUs: number }>({
-      here: NUMBER.from(({ hereUs }) => hereUs),
-      elsewhere: NUMBER.from(({ elsewhereUs }) => elsewhereUs),
-    }),
-  ).from(({ times }) => times),
+  meanUs: orNull(record({ here: NUMBER, elsewhere: NUMBER })).from(
+    ({ times }) => times && { here: times.hereUs, elsewhere: times.elsewhereUs },
+  ),
 })
 
 export const EXPLANATION = record<Explanation>({
@@ -257,11 +254,6 @@ const REQUESTS_OF = record({
   of: COUNT.about('All requests of the period.'),
 })
 
-const FINDING_REQUESTS = record<PrintedFinding>({
-  before: REQUESTS_OF.from(({ concerned, all }) => ({ n: concerned[0], of: all[0] })),
-  after: REQUESTS_OF.from(({ concerned, all }) => ({ n: concerned[1], of: all[1] })),
-})
-
 function findingPart({ steps, parts, calls }: typeof LIMITS) {
   const cut = (max: number, counted: string) =>
     Number.isFinite(max) ? `, at most ${max}${counted && `; ${counted} counts all`}` : ''
@@ -289,7 +281,10 @@ function findingPart({ steps, parts, calls }: typeof LIMITS) {
       ({ mutations }) => mutations.map(({ rank }) => rank),
       'Ranks of the mutations that it explains.',
     ),
-    requests: FINDING_REQUESTS.from((finding) => finding),
+    requests: record({ before: REQUESTS_OF, after: REQUESTS_OF }).from(({ concerned, all }) => ({
+      before: { n: concerned[0], of: all[0] },
+      after: { n: concerned[1], of: all[1] },
+    })),
     requestsTouched: COUNT.from(
       ({ requests }) => requests,
       'Requests after that would not have been so before.',

@@ -97,17 +97,14 @@ export function addHelpAll(command: Command, args: readonly string[]): void {
     command
       .configureHelp({
         minWidthToWrap: MIN_HELP_WIDTH,
-        optionDescription: ({ description }) => firstClause(description),
+        optionDescription: ({ description }) =>
+          /^.*?(?=[;:]\s|, and say|\s\(|$)/.exec(description)?.[0] ?? description,
       })
       .addHelpText(
         'after',
         `\n${left.length} more options, and all details: flowdelta ${command.name()} ${HELP_ALL}`,
       )
   }
-}
-
-function firstClause(sentence: string): string {
-  return /^.*?(?=[;:]\s|, and say|\s\(|$)/.exec(sentence)?.[0] ?? sentence
 }
 
 export function optionsFrom<Table extends OptionTable>(

@@ -203,8 +203,6 @@ export async function categorizeFiles(
   const [first, second] = await loadPeriods(flags, [files, after])
   const periods = second === undefined ? [first] : [first, second]
   const categories = categorizeTraces([first, second], optionsFrom(CATEGORIZED_BY, flags))
-  return {
-    categories,
-    warnings: withFlags([...periods.flatMap((traces) => dataQuality(traces, []))]),
-  }
+  const warnings = withFlags(periods.flatMap((traces) => dataQuality(traces, [])))
+  return { categories, warnings }
 }

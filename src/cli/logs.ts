@@ -73,12 +73,7 @@ const PARAMETERS = record<LogComparison['options']>({
   class: CLASS.from((options) => CLASSES[options.class]),
 })
 
-const OF_CLASS = record<NonNullable<LogComparison['records']>['before']>({
-  count: COUNT,
-  mean: MEASURED,
-  median: MEASURED,
-  p99: MEASURED,
-})
+const OF_CLASS = record({ count: COUNT, mean: MEASURED, median: MEASURED, p99: MEASURED })
 
 const PERFORMANCE = record<LogComparison>({
   metric: ANYTHING.from(({ options }) => options.metric),
@@ -140,24 +135,15 @@ const GRAPH = record<Graph>({
   score: MEASURED,
   variablesLeftOut: COUNT.from(({ variablesLeftOut }) => variablesLeftOut ?? 0),
   nodes: listOf(TEXT).from(({ nodes }) => nodes.map(({ name }) => name)),
-  edges: listOf(
-    record<Each<Graph['edges']>>({
-      from: TEXT,
-      to: TEXT,
-      weight: MEASURED,
-      r2: MEASURED,
-      directed: FLAG,
-    }),
-  ),
+  edges: listOf(record({ from: TEXT, to: TEXT, weight: MEASURED, r2: MEASURED, directed: FLAG })),
 })
 
 export const LOGS_DOCUMENT = document<LogResults>('logs', 'What `flowdelta logs --json` prints.', {
   parameters: PARAMETERS.from(({ compared }) => compared.options),
   instances: BY_CLASS.from(({ compared }) => compared.logs.counts),
-  messages: record<Readonly<Record<'event' | 'state', number>>>({
-    event: COUNT,
-    state: COUNT,
-  }).from(({ compared }) => compared.logs.report.messages),
+  messages: record({ event: COUNT, state: COUNT }).from(
+    ({ compared }) => compared.logs.report.messages,
+  ),
   performance: PERFORMANCE.from(({ compared }) => compared),
   headline: record<LogComparison>({
     title: TEXT.from(logsTitle),
@@ -195,20 +181,15 @@ const PRINT_FLAGS = defineOptions({
   out: optionalText('Also write a report, to FILE.html or FILE.md', 'out <file>'),
 })
 
-interface LogChange {
-  readonly kind: 'new-errors' | 'differs' | 'performance'
-  readonly name: string
-}
-
-const TERMS: Terms<LogChange, LogComparison> = {
-  things: (compared) => [
-    ...newErrors(compared).map(({ name }) => ({ kind: 'new-errors' as const, name })),
-    ...differences(compared).told.map(({ name }) => ({ kind: 'differs' as const, name })),
-    ...(slowdown(compared) > 0 ? performanceSentences(compared).slice(0, 1) : []).map((name) => ({
-      kind: 'performance' as const,
-      name,
-    })),
-  ],
+const TERMS: Terms<Readonly<Record<'kind' | 'name', string>>, LogComparison> = {
+  things: (compared) => {
+    const slower = slowdown(compared) > 0 ? performanceSentences(compared).slice(0, 1) : []
+    return [
+      ...newErrors(compared).map(({ name }) => ({ kind: 'new-errors', name })),
+      ...differences(compared).told.map(({ name }) => ({ kind: 'differs', name })),
+      ...slower.map((name) => ({ kind: 'performance', name })),
+    ]
+  },
   nameOf: ({ name }) => name,
   words: {
     any: ({ kind }) => kind !== 'differs',

@@ -49,14 +49,8 @@ async function runMcp(): Promise<void> {
     const inputSchema = fromJsonSchema<Asked>({ type: 'object', properties, required } as never)
     server.registerTool(name, { description, inputSchema }, async (asked) => {
       try {
-        return {
-          content: [
-            {
-              type: 'text',
-              text: jsonPage(await answer(asked), { budget: DEFAULT_BUDGET, ...asked }),
-            },
-          ],
-        }
+        const text = jsonPage(await answer(asked), { budget: DEFAULT_BUDGET, ...asked })
+        return { content: [{ type: 'text', text }] }
       } catch (problem) {
         if (!(problem instanceof FlowdeltaError)) throw problem
         return { isError: true, content: [{ type: 'text', text: problem.message }] }

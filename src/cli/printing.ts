@@ -27,17 +27,12 @@ export function printText(text: string): void {
   const shown = visibleText(text.endsWith('\n') ? text : `${text}\n`)
   const width = givenWidth()
   const fitted = width === undefined ? shown : fittedLines(shown, width)
-  process.stdout.write(isColored() ? colored(fitted) : fitted)
-}
-
-/** Whether the output is a terminal whose user wants colors (https://no-color.org). */
-function isColored(): boolean {
-  return process.stdout.isTTY && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb'
-}
-
-/** Colors blocks that changed, and fades those that did not. */
-function colored(text: string): string {
-  return text.replace(/[█▓▒]+/g, '\u001b[33m$&\u001b[39m').replace(/░+/g, '\u001b[2m$&\u001b[22m')
+  // See https://no-color.org.
+  const { NO_COLOR, TERM } = process.env
+  const isColored = process.stdout.isTTY && !NO_COLOR && TERM !== 'dumb'
+  // Blocks that changed get a color, others fade.
+  const changed = fitted.replace(/[█▓▒]+/g, '\u001b[33m$&\u001b[39m')
+  process.stdout.write(isColored ? changed.replace(/░+/g, '\u001b[2m$&\u001b[22m') : fitted)
 }
 
 /** Narrower terminals are not served. */

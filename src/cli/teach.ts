@@ -10,33 +10,21 @@ import { addOptions, type Flags, type FlagsOf } from './flags.ts'
 import { printedJson, printText } from './printing.ts'
 import { writeReport } from './report.ts'
 
-function several(
-  form: RegExp,
-  words: { readonly flag: string; readonly sentence: string; readonly expected: string },
-) {
-  const isOne = (one: unknown) => typeof one === 'string' && form.test(one)
+function pairs(flag: string, sentence: string) {
+  const isPair = (one: unknown) => typeof one === 'string' && /^\d+,\d+$/.test(one)
   return custom<readonly string[]>({
     default: [],
-    ...words,
-    sentence: `${words.sentence}; may be given more than once`,
-    accepts: (value) => Array.isArray(value) && value.every(isOne),
+    flag,
+    sentence: `${sentence}; may be given more than once`,
+    expected: "two numbers of categories, such as '6,9'",
+    accepts: (value) => Array.isArray(value) && value.every(isPair),
     parse: (given) => [given],
   })
 }
 
-const PAIR = { form: /^\d+,\d+$/, expected: "two numbers of categories, such as '6,9'" }
-
 const TEACH_FLAGS = defineOptions({
-  same: several(PAIR.form, {
-    flag: 'same <categories>',
-    sentence: 'Two categories that are the same to you',
-    expected: PAIR.expected,
-  }),
-  different: several(PAIR.form, {
-    flag: 'different <categories>',
-    sentence: 'Two categories that differ to you',
-    expected: PAIR.expected,
-  }),
+  same: pairs('same <categories>', 'Two categories that are the same to you'),
+  different: pairs('different <categories>', 'Two categories that differ to you'),
   by: text({ default: '', sentence: 'Author of the answers', unit: 'name' }),
   out: optionalText('File to write answers to; may be the --knowledge file', 'out <file>'),
 })

@@ -82,12 +82,9 @@ const ANOMALY = record<Anomaly>({
   exemplars: listOf(TEXT),
 })
 
-type SpreadOf = CategorySpread & {
-  readonly results: VarianceResults
-  readonly found: ReturnType<VarianceSources['category']>
-}
-
-const CATEGORY = record<SpreadOf>({
+const CATEGORY = record<
+  CategorySpread & { results: VarianceResults; found: ReturnType<VarianceSources['category']> }
+>({
   id: COUNT.from(({ category }) => category),
   root: TEXT,
   requests: COUNT,
@@ -108,9 +105,7 @@ const CATEGORY = record<SpreadOf>({
   ),
 })
 
-const SPREADS = record<{ readonly overall: KsResult }>({
-  overall: record<KsResult>({ statistic: MEASURED, p: MEASURED }),
-})
+const SPREADS = record({ overall: record<KsResult>({ statistic: MEASURED, p: MEASURED }) })
 
 export const VARIANCE_DOCUMENT = document<VarianceResults>(
   'variance',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Population, requireSpans } from '../calls/call-forest.ts'
 import type { Finding } from '../compare/findings/finding.ts'
-import { type Comparison, compare } from '../comparison/comparison.ts'
+import { compare } from '../comparison/comparison.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import {
   COUNT,
@@ -135,9 +135,7 @@ export const WHATIF_DOCUMENT = document<WhatifResults>(
     requests: record({ before: COUNT, after: orNull(COUNT) }).from(
       ({ diagnosis, predictions }) => predictions?.requests ?? requestsOf(diagnosis!.models),
     ),
-    calls: optional(
-      record<Required<Population>>({ service: TEXT, operation: TEXT, caller: TEXT }),
-    ).from(
+    calls: optional(record({ service: TEXT, operation: TEXT, caller: TEXT })).from(
       callsOf,
       'Whose calls are the requests; absent where they come from outside. Empty names may be any.',
     ),
@@ -314,8 +312,12 @@ async function runWhatif(files: string[], flags: WhatifFlags & Flags): Promise<v
     printResults(results, { json, document: WHATIF_DOCUMENT, text: whatifText })
     return
   }
+  const isCompared = flags.findings || flags.finding
+  if (isCompared && later === null) {
+    throw new FlowdeltaError('Findings need a period to compare with. Give --after.')
+  }
   // One of the two is there: see above.
-  const comparison = flags.findings || flags.finding ? comparisonOf(before, later) : null
+  const comparison = isCompared && later ? compare(before, later) : null
   const finding = comparison && flags.finding ? findingCalled(comparison, flags.finding) : null
   const diagnosis = await diagnose(
     before,
@@ -333,11 +335,6 @@ async function runWhatif(files: string[], flags: WhatifFlags & Flags): Promise<v
     text: (of, width) => whatifText(of, { wish, ...width }),
   })
   failOn(diagnosis, flags.failOn, TERMS)
-}
-
-function comparisonOf(before: SpanTraces, after: SpanTraces | null): Comparison {
-  if (after !== null) return compare(before, after)
-  throw new FlowdeltaError('Findings need a period to compare with. Give --after.')
 }
 
 /** Diagnoses, showing progress once it takes a second; Ctrl-C returns the results so far. */

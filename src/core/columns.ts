@@ -62,7 +62,9 @@ export function decodeColumns<T>(encoded: EncodedColumns<T>): T {
 function encode(value: unknown): Json {
   switch (typeof value) {
     case 'number':
-      return isPlain(value) ? value : tagged('number', Object.is(value, -0) ? '-0' : String(value))
+      // JSON writes and reads all others without loss.
+      if (Number.isFinite(value) && !Object.is(value, -0)) return value
+      return tagged('number', Object.is(value, -0) ? '-0' : String(value))
     case 'string':
     case 'boolean':
       return value
@@ -74,20 +76,12 @@ function encode(value: unknown): Json {
       if (value === null) return null
       if (Array.isArray(value)) return encodeList(value)
       if (isNumberArray(value)) return encodeNumbers(value, nameOf(value))
-      if (isRecord(value)) return encodeRecord(value)
+      if (isRecord(value)) {
+        const fields = mapped(value, encode)
+        return Object.hasOwn(value, '$') ? tagged('record', fields) : fields
+      }
   }
   throw new InternalError(`columns cannot hold ${show(value)}`)
-}
-
-/** Numbers that JSON writes and reads without loss. */
-function isPlain(value: number): boolean {
-  return Number.isFinite(value) && !Object.is(value, -0)
-}
-
-function encodeRecord(record: Readonly<Record<string, unknown>>): Json {
-  const entries = Object.entries(record).map(([key, value]) => [key, encode(value)] as const)
-  const fields = Object.fromEntries(entries)
-  return Object.hasOwn(record, '$') ? tagged('record', fields) : fields
 }
 
 function encodeList(list: readonly unknown[]): Json {
@@ -175,9 +169,9 @@ type Tagged = Readonly<Partial<Record<'$' | 'of' | 'keys' | 'codes' | 'length' |
 
 function decode(json: Json): unknown {
   if (typeof json !== 'object' || json === null) return json
-  if (isList(json)) return json.map(decode)
+  if (Array.isArray(json)) return json.map(decode)
   const { $: tag, of, keys, codes, length, stored } = json as Tagged
-  if (tag === undefined) return decodeRecord(json)
+  if (tag === undefined) return mapped(json as Readonly<Record<string, Json>>, decode)
   switch (tag) {
     case 'number':
       return Number(of)
@@ -186,7 +180,7 @@ function decode(json: Json): unknown {
     case 'bigint':
       return BigInt(of as string)
     case 'record':
-      return decodeRecord(of as Readonly<Record<string, Json>>)
+      return mapped(of as Readonly<Record<string, Json>>, decode)
     case 'numbers':
       return Array.from(decode(of as Json) as NumberArray)
     case 'flags': {
@@ -196,30 +190,20 @@ function decode(json: Json): unknown {
     }
     case 'texts':
       return Array.from(decode(codes as Json) as Uint32Array, (code) => (of as string[])[code])
-    case 'rows':
-      return decodeRows(
-        keys as string[],
-        (of as Json[]).map(decode) as unknown[][],
-        length as number,
+    case 'rows': {
+      const columns = (of as Json[]).map(decode) as unknown[][]
+      return Array.from({ length: length as number }, (_, row) =>
+        Object.fromEntries((keys as string[]).map((key, i) => [key, columns[i]?.[row]])),
       )
+    }
     default:
       return decodeNumbers(tag, of, stored ?? tag)
   }
 }
 
-function isList(json: Json): json is readonly Json[] {
-  return Array.isArray(json)
-}
-
-/** Decodes a record's own fields, whatever their names: `__proto__` is a name like any other. */
-function decodeRecord(json: Readonly<Record<string, Json>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, decode(value)]))
-}
-
-function decodeRows(keys: readonly string[], columns: readonly unknown[][], length: number) {
-  return Array.from({ length }, (_, row) =>
-    Object.fromEntries(keys.map((key, column) => [key, columns[column]?.[row]])),
-  )
+/** Changes a record's own fields, whatever their names: `__proto__` is a name like any other. */
+function mapped<In, Out>(record: Readonly<Record<string, In>>, change: (value: In) => Out) {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]))
 }
 
 function decodeNumbers(tag: Json, of: Json | undefined, stored: Json): NumberArray {

@@ -43,7 +43,7 @@ export function divided<T>(
 }
 
 /** Returns the values of several arrays in one of the given type. */
-export function joined<Values extends Float64Array | Uint32Array>(
+export function joined<Values extends Float64Array | Uint32Array | Uint8Array>(
   parts: readonly Values[],
   Type: new (length: number) => Values,
 ): Values {

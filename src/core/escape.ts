@@ -25,10 +25,7 @@ export function unicodeEscape(character: string): string {
 const BREAK = '&#8203;'
 
 const MARKUP: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
+  ...HTML_ENTITIES,
   '@': `@${BREAK}`,
   '#': `#${BREAK}`,
   $: '<span>$</span>',

@@ -3,18 +3,16 @@ import { FlowdeltaError } from './errors.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-interface PageOptions {
-  /** Most bytes of a page. */
-  readonly budget: number
-  /** `next` of the page before. Default: the first page. */
-  readonly cursor?: string
-}
-
 /**
  * Returns a page of a document, at most `budget` bytes: first the fields that are no lists, then the entries of its
  * lists in order. An entry too large for any page loses the ends of its lists, and says how many items.
+ *
+ * @param options.cursor `next` of the page before; default: the first page
  */
-export function jsonPage(document: Json, { budget, cursor = '0' }: PageOptions): string {
+export function jsonPage(
+  document: Json,
+  { budget, cursor = '0' }: { readonly budget: number; readonly cursor?: string },
+): string {
   const fields = Object.entries(document)
   const isList = ([, value]: readonly [string, unknown]) => Array.isArray(value) && value.length > 0
   const first = Object.fromEntries(fields.filter((field) => !isList(field)))

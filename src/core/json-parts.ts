@@ -149,7 +149,4 @@ export function truncated<In>(
   return optional(counts).from(cut, 'Present when --limit left something out.')
 }
 
-export const PERIOD_COUNTS = record<{ readonly before: number; readonly after: number }>({
-  before: COUNT,
-  after: COUNT,
-})
+export const PERIOD_COUNTS = record({ before: COUNT, after: COUNT })

@@ -42,8 +42,6 @@ export function columnarStage<Columns extends object, Base extends Stage = Stage
   ) => Base & Readonly<Columns>
 }
 
-type ColumnData = ConstructorParameters<typeof ColumnTable>[0]
-
 export type TableHtml = (table: Table) => string
 
 let notebookHtml: TableHtml | undefined
@@ -151,7 +149,7 @@ export function stageTable(
   // Arquero reads columns by `.at`, which every array and typed array has.
   const chosen = Object.fromEntries(names.map((name) => [name, columns[name]]))
   const Tables = stageTableClass()
-  return new Tables(chosen as unknown as ColumnData, [...names])
+  return new Tables(chosen as unknown as ConstructorParameters<typeof ColumnTable>[0], [...names])
 }
 
 /** Columns of time whatever is measured. */
@@ -172,13 +170,13 @@ export function tableIn(table: StageTable, quantity: Quantity): StageTable {
   return table.rename(Object.fromEntries(names)) as StageTable
 }
 
-/** Content of a column: a field of each row, or the result of a function of the row. */
-type Column<Row> = (keyof Row & string) | ((row: Row, at: number) => unknown)
-
-/** Returns a table with one row for each of `rows`, whose amounts are of `quantity`. */
+/**
+ * Returns a table with one row for each of `rows`, whose amounts are of `quantity`. A column holds a field of each row,
+ * or the result of a function of the row.
+ */
 export function rowTable<Row>(
   rows: readonly Row[],
-  columns: Readonly<Record<string, Column<Row>>>,
+  columns: Readonly<Record<string, (keyof Row & string) | ((row: Row, at: number) => unknown)>>,
   quantity: Quantity = TIME,
 ): StageTable {
   const made = Object.entries(columns).map(([name, column]) => [

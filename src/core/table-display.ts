@@ -22,7 +22,8 @@ const TABLE_STYLE =
 /** Returns an HTML table of the first rows, escaped; durations in their unit, with µs on hover. */
 export function tableHtml(table: Table, { limit = 20 }: TableDisplayOptions = {}): string {
   const cells = tableCells(table, limit, 'spoken')
-  const title = escapeHtml(countRows(cells))
+  const columns = counted(cells.names.length, 'column')
+  const title = escapeHtml(`${counted(cells.totalRows, 'row')}, ${columns}`)
   const head = cells.names
     .map((name, column) => {
       const tag =
@@ -83,10 +84,6 @@ function moreRows({ rows, totalRows }: TableCells): string {
   const hidden = totalRows - rows.length
   if (totalRows === 0) return 'no rows'
   return hidden > 0 ? counted(hidden, 'more row') : ''
-}
-
-function countRows({ totalRows, names }: TableCells): string {
-  return `${counted(totalRows, 'row')}, ${counted(names.length, 'column')}`
 }
 
 function shorten(text: string, length: number): string {

@@ -73,16 +73,11 @@ export function textTable(
 /** Columns of a table: under each title, what it says of a row. */
 export type Columns<Row> = Readonly<Record<string, (row: Row, i: number) => string>>
 
-interface TableLimits {
-  readonly width?: number
-  /** Most characters of a cell; longer ones differ where they did. Default: any number. */
-  readonly longest?: number
-}
-
+/** `longest` limits the characters of a cell; longer ones differ where they did. Default: any number. */
 export function tableOf<Row>(
   rows: readonly Row[],
   columns: Columns<Row>,
-  { width = MAX_WIDTH, longest }: TableLimits = {},
+  { width = MAX_WIDTH, longest }: { readonly width?: number; readonly longest?: number } = {},
 ): string {
   const cells = Object.values(columns).map((cell) => {
     const texts = rows.map(cell)

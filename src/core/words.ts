@@ -173,7 +173,9 @@ export function shortTexts(texts: readonly string[], longest: number, from = 0):
   const short = texts.map((text) => shortFrom(text, from, longest))
   for (const rows of group(texts.keys(), (row) => short[row]).values()) {
     const own = rows.map((row) => texts[row] as string)
-    const shared = sharedLength(own)
+    const [first = '', ...others] = own
+    let shared = 0
+    while (shared < first.length && others.every((one) => one[shared] === first[shared])) shared++
     if (shared <= from || new Set(own).size === 1) continue
     shortTexts(own, longest, shared).forEach((text, i) => {
       short[rows[i] as number] = text
@@ -188,12 +190,6 @@ function shortFrom(text: string, from: number, longest: number): string {
   if (from <= head) return shortText(text, longest)
   const rest = text.slice(Math.max(head, from - head))
   return `${shortText(text.slice(0, head), head)}…${shortText(rest, longest - head - 1)}`
-}
-
-function sharedLength([first = '', ...others]: readonly string[]): number {
-  let length = 0
-  while (length < first.length && others.every((one) => one[length] === first[length])) length++
-  return length
 }
 
 /** Returns the beginning of a file, between quotes and on one line, for a message. */

@@ -24,7 +24,12 @@ import { OptionError, requireNumbers } from '../core/errors.ts'
 export function benjaminiHochberg(p: ArrayLike<number>): Float64Array {
   requireNumbers({ p })
   const values = Float64Array.from(p)
-  const ascending = performedTests(values).sort()
+  const wrong = values.findIndex((value) => value < 0 || value > 1)
+  if (wrong >= 0) {
+    const expected = 'a probability, or NaN for a test not performed'
+    throw new OptionError(`p[${wrong}]`, values[wrong], expected)
+  }
+  const ascending = values.filter((value) => !Number.isNaN(value)).sort()
   const m = ascending.length
   const corrected = new Float64Array(m)
   let smallest = 1
@@ -35,14 +40,4 @@ export function benjaminiHochberg(p: ArrayLike<number>): Float64Array {
   return values.map((value) =>
     Number.isNaN(value) ? value : corrected[bisectLeft(ascending, value)]!,
   )
-}
-
-function performedTests(p: Float64Array): Float64Array {
-  for (let index = 0; index < p.length; index++) {
-    const value = p[index]!
-    if (value < 0 || value > 1) {
-      throw new OptionError(`p[${index}]`, value, 'a probability, or NaN for a test not performed')
-    }
-  }
-  return p.filter((value) => !Number.isNaN(value))
 }

@@ -211,12 +211,7 @@ function resampledMoments(sample: Sample, random: RandomSource) {
   }
 }
 
-interface Resampling {
-  readonly n: number
-  readonly share: number
-  readonly resamples: number
-  readonly seed: number
-}
+type Resampling = Readonly<Record<'n' | 'share' | 'resamples' | 'seed', number>>
 
 /** Places in the ascending sample of the quantile of each resample. */
 interface ResampledPlaces {
@@ -261,10 +256,8 @@ function knownPlaces(resampling: Resampling): ResampledPlaces {
   const places = known.get(key) ?? drawnPlaces(resampling)
   known.delete(key)
   known.set(key, places)
-  for (const oldest of known.keys()) {
-    if (known.size <= MAX_KNOWN) break
-    known.delete(oldest)
-  }
+  const [oldest = ''] = known.keys()
+  if (known.size > MAX_KNOWN) known.delete(oldest)
   return places
 }
 

@@ -1,6 +1,7 @@
 // Called on series of up to a million values: the loops index with `!`.
 import { rejectUnknownOptions, requireNumbers } from '../core/errors.ts'
 import { twoSidedTP } from './distributions.ts'
+import { kolmogorovTail } from './ks-two-sample.ts'
 import { moments } from './moments.ts'
 import { requireShare } from './require-option.ts'
 
@@ -216,7 +217,7 @@ export function constantLevel(
     at = i + 1
   }
   const statistic = farthest === 0 ? 0 : farthest / Math.sqrt(count * variance)
-  return { statistic, p: bridgeTail(statistic), at }
+  return { statistic, p: statistic < 0.2 ? 1 : kolmogorovTail(statistic), at }
 }
 
 /**
@@ -260,16 +261,6 @@ export function cumulated(values: ArrayLike<number>): Float64Array {
   const sums = new Float64Array(values.length + 1)
   for (let i = 0; i < values.length; i++) sums[i + 1] = sums[i]! + values[i]!
   return sums
-}
-
-/** Returns the chance that a Brownian bridge goes farther from 0 than this. */
-function bridgeTail(distance: number): number {
-  if (distance < 0.2) return 1
-  let tail = 0
-  for (let k = 1; k <= 100; k++) {
-    tail += 2 * (k % 2 === 1 ? 1 : -1) * Math.exp(-2 * k * k * distance * distance)
-  }
-  return Math.min(1, Math.max(0, tail))
 }
 
 export interface GradualChangeOptions {
@@ -348,7 +339,8 @@ export function gradualChange(
   const products = [0, 1, 2].map((power) => cumulated(t.map((time, i) => y[i]! * time ** power)))
   /** Halfway between a value and the one before it. */
   const place = (i: number) => (i <= 0 ? 0 : i >= count ? 1 : (t[i - 1]! + t[i]!) / 2)
-  const fitOf = ({ start, end, shape }: Growth): Fit => {
+  /** `explained` is the sum of squares that growth accounts for. */
+  const fitOf = ({ start, end, shape }: Growth) => {
     const at = place(start)
     const growth = { start, end, at, length: place(end) - at }
     const x = count - end + grown(powers, shape, growth)
@@ -418,18 +410,7 @@ export function gradualChange(
 }
 
 /** Growth from before one value to before another. */
-interface Growth {
-  readonly start: number
-  readonly end: number
-  readonly shape: number
-}
-
-interface Fit {
-  /** Sum of squares that it accounts for. */
-  readonly explained: number
-  readonly size: number
-  readonly base: number
-}
+type Growth = Readonly<Record<'start' | 'end' | 'shape', number>>
 
 /** Returns Σ ((t − at) / length)^power of the values while growth lasts, from sums of the powers of t. */
 function grown(

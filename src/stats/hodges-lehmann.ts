@@ -1,5 +1,5 @@
 // Walks up to a million values some sixty times: the loops index with `!`.
-import { sum } from 'd3-array'
+import { max, min, sum } from 'd3-array'
 import { rejectUnknownOptions, requireList } from '../core/errors.ts'
 import { normalP, normalQuantile } from './distributions.ts'
 import { rankCounts, rankVariance } from './mann-whitney.ts'
@@ -105,10 +105,7 @@ function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInte
   const lower = selectDifference(pairs, half - slack)
   const upper = selectDifference(pairs, half + slack, true)
   // Half the statistic's smallest step: the continuity correction of a test that may take any shift.
-  const step = pairs.reduce(
-    (least, { weight }) => Math.min(least, weight),
-    Number.POSITIVE_INFINITY,
-  )
+  const step = min(pairs, ({ weight }) => weight)!
   const reach = -normalQuantile((1 - level) / 2) * Math.sqrt(variance) + step / 2
   return {
     shift: lower + (upper - lower) / 2,
@@ -130,14 +127,6 @@ interface WeightedPair {
   readonly weight: number
 }
 
-/** Weights on either side of a value among all differences of pairs, second − first. */
-interface Split {
-  readonly weight: number
-  /** The largest difference of at most the value; −∞ if there is none. */
-  readonly below: number
-  readonly above: number
-}
-
 /**
  * Returns the smallest difference up to which differences weigh `target` (`strictly`: more), or ∞. Each step halves the
  * range, in O(n), and moves its ends to differences.
@@ -152,7 +141,8 @@ function selectDifference(
     return Number.POSITIVE_INFINITY
   }
   // `high` is always a difference that reaches the target; nothing below `low` does.
-  let { low, high } = rangeOf(pairs)
+  let low = min(pairs, ({ first, second }) => second[0]! - first[first.length - 1]!)!
+  let high = max(pairs, ({ first, second }) => second[second.length - 1]! - first[0]!)!
   while (low < high) {
     const middle = low / 2 + high / 2
     const split = splitAt(pairs, middle < high ? middle : low)
@@ -162,18 +152,8 @@ function selectDifference(
   return high
 }
 
-function rangeOf(pairs: readonly WeightedPair[]): { low: number; high: number } {
-  let low = Number.POSITIVE_INFINITY
-  let high = Number.NEGATIVE_INFINITY
-  for (const { first, second } of pairs) {
-    low = Math.min(low, second[0]! - first[first.length - 1]!)
-    high = Math.max(high, second[second.length - 1]! - first[0]!)
-  }
-  return { low, high }
-}
-
-/** Counts the differences up to a value, and finds those next to it, in O(n). */
-export function splitAt(pairs: readonly WeightedPair[], value: number): Split {
+/** Weighs the differences second − first up to a value, and finds those next to it in O(n); ±∞ for none. */
+export function splitAt(pairs: readonly WeightedPair[], value: number) {
   let weight = 0
   let below = Number.NEGATIVE_INFINITY
   let above = Number.POSITIVE_INFINITY

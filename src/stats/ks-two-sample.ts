@@ -189,7 +189,7 @@ function stephensP(
   return alternative === 'two-sided' ? kolmogorovTail(lambda) : Math.exp(-2 * lambda * lambda)
 }
 
-function kolmogorovTail(lambda: number): number {
+export function kolmogorovTail(lambda: number): number {
   let sum = 0
   let sign = 1
   for (let j = 1; j <= 101; j++) {

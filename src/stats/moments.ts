@@ -49,23 +49,15 @@ export function moments(sample: ArrayLike<number>, weights?: ArrayLike<number>):
     min = Math.min(min, value)
     max = Math.max(max, value)
   }
-  const { left, squares } = deviations(sample, sum / mass, weights)
-  const variance = count < 2 ? Number.NaN : Math.max(0, squares - (left * left) / mass) / (mass - 1)
-  return { count, mean: sum / mass + left / mass, variance, sd: Math.sqrt(variance), min, max }
-}
-
-function deviations(
-  sample: ArrayLike<number>,
-  mean: number,
-  weights: ArrayLike<number> | undefined,
-): { left: number; squares: number } {
+  const mean = sum / mass
   let left = 0
   let squares = 0
-  for (let i = 0; i < sample.length; i++) {
+  for (let i = 0; i < count; i++) {
     const deviation = sample[i]! - mean
     const weight = weights === undefined ? 1 : weights[i]!
     left += weight * deviation
     squares += weight * deviation * deviation
   }
-  return { left, squares }
+  const variance = count < 2 ? Number.NaN : Math.max(0, squares - (left * left) / mass) / (mass - 1)
+  return { count, mean: mean + left / mass, variance, sd: Math.sqrt(variance), min, max }
 }

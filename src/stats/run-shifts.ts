@@ -166,8 +166,6 @@ function eachCount(counts: ArrayLike<number>, of: (n: number, run: number) => vo
   }
 }
 
-type Weighed = ReturnType<typeof weigh>
-
 /** Weighs the runs of one measure by the certainty of their levels. */
 function weigh({ levels, variances }: Levels, common: number) {
   const runs = levels.length - 1
@@ -221,7 +219,7 @@ function commonVariance(levels: readonly Levels[]): number {
  * move together, the sum is as large as it can be. A measure counts by the part of its variance that lies between runs,
  * because the rest is independent anyway.
  */
-function independentMeasures(all: readonly Weighed[], common: number) {
+function independentMeasures(all: readonly ReturnType<typeof weigh>[], common: number) {
   const df = Math.max(0, ...all.map((one) => one.df))
   const full = all.filter((one) => one.df === df && one.squares > 0)
   const runs = full[0]?.deviations.length ?? 0

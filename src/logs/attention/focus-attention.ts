@@ -117,14 +117,12 @@ function graphOf(
       term: parent === undefined ? 0 : share ** (2 * balance) * strength ** (2 * (1 - balance)),
     }
   }
-  const nodes = names
-    .map(nodeOf)
-    .sort(
-      (a, b) =>
-        Number(b.name === metric) - Number(a.name === metric) ||
-        b.term - a.term ||
-        (a.name < b.name ? -1 : 1),
-    )
+  const nodes = sort(
+    names.map(nodeOf),
+    ({ name }) => name !== metric,
+    ({ term }) => -term,
+    ({ name }) => name,
+  )
   const total = sum(nodes, ({ term }) => term)
   return {
     kind,

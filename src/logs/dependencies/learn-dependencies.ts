@@ -1,5 +1,5 @@
 // The innermost loop of all dependency networks: it indexes with `!`.
-import { descending, sort, sum } from 'd3-array'
+import { descending, rollup, sort, sum } from 'd3-array'
 import { getOrInsert } from '../../core/entries.ts'
 import {
   count,
@@ -57,19 +57,24 @@ function learnNetwork(key: NetworkKey, networks: DependencyNetworks) {
   const members = membersOf(logs, metric.values)[key.class]
   const columns = columnsOf(key, networks, members)
   const { names, times, mass, leftOut } = columns
-  const strongest = new Map<string, UndirectedSplit>()
-  for (const target of names.keys()) {
-    for (const { predictor, mass, r2 } of growTree(columns, target, options)) {
-      const ends = [Math.min(target, predictor), Math.max(target, predictor)] as const
-      const split = { ends, mass, r2 }
-      const known = strongest.get(`${ends}`)
-      if (known === undefined || strongestFirst(split, known) < 0) strongest.set(`${ends}`, split)
-    }
-  }
-  const splits = [...strongest.values()].sort(
-    (a, b) => strongestFirst(a, b) || a.ends[0] - b.ends[0] || a.ends[1] - b.ends[1],
+  const splits = names.flatMap((_, target) =>
+    growTree(columns, target, options).map(({ predictor, ...split }) => {
+      return { one: Math.min(target, predictor), other: Math.max(target, predictor), ...split }
+    }),
   )
-  const edges = splits.map(({ ends: [one, other], mass, r2 }) => {
+  const sorted = sort(
+    splits,
+    ({ mass }) => -mass,
+    ({ r2 }) => -r2,
+    ({ one }) => one,
+    ({ other }) => other,
+  )
+  const strongest = rollup(
+    sorted,
+    ([split]) => split!,
+    ({ one, other }) => `${one} ${other}`,
+  )
+  const edges = Array.from(strongest.values(), ({ one, other, mass, r2 }) => {
     const order = happensBefore(times[one] ?? [], times[other] ?? [])
     const [from = '', to = ''] = order > 0 ? [names[other], names[one]] : [names[one], names[other]]
     return {
@@ -92,14 +97,6 @@ function learnNetwork(key: NetworkKey, networks: DependencyNetworks) {
     variablesLeftOut: leftOut,
     edges,
   }
-}
-
-interface UndirectedSplit extends Omit<TreeSplit, 'predictor'> {
-  readonly ends: readonly [number, number]
-}
-
-function strongestFirst(one: UndirectedSplit, other: UndirectedSplit): number {
-  return other.mass - one.mass || other.r2 - one.r2
 }
 
 type DependencyColumns = ReturnType<typeof columnsOf>
@@ -298,9 +295,11 @@ function growTree(
     if (sums === undefined || sums.mass < minMass) continue
     const cut = bestCut(columns, node, { ...sums, target, minLeaf: options.minLeaf })
     if (cut === undefined || !isAccepted(cut, sums, options)) continue
-    const { column, gain } = cut
+    const { column, gain, lastLeft, missingLeft } = cut
     splits.push({ predictor: column, mass: sums.mass, r2: Math.min(1, gain / sums.squares) })
-    const isLeft = leftRows(columns.values[column]!, node.rows, cut)
+    const isLeft = Uint8Array.from(columns.values[column]!, (value) =>
+      Number(Number.isNaN(value) ? missingLeft : value <= lastLeft),
+    )
     const left = sum(node.rows, (row) => isLeft[row]! * weights[row]!)
     // Dividing costs as much as looking for a cut: not for parts that are all too small.
     if (sums.mass - left >= minMass) pending.push(partOf(node, isLeft, 0))
@@ -425,19 +424,6 @@ function bestCut(
     if (isBetter) best = ofThis
   }
   return best === undefined ? undefined : { ...best, cuts }
-}
-
-function leftRows(
-  values: Float64Array,
-  rows: Uint32Array,
-  { lastLeft, missingLeft }: BestCut,
-): Uint8Array {
-  const isLeft = new Uint8Array(values.length)
-  for (const row of rows) {
-    const value = values[row]!
-    isLeft[row] = Number(Number.isNaN(value) ? missingLeft : value <= lastLeft)
-  }
-  return isLeft
 }
 
 function selectVariables(

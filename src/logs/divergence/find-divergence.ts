@@ -142,10 +142,8 @@ const CORRECTIONS = {
   },
 }
 
-type Counts = Pick<WelchResult, 'beforeCount' | 'afterCount'>
-
 /** Returns the least p of a permutation test: of all ways to deal the values out, two are as extreme. */
-function leastP({ beforeCount, afterCount }: Counts): number {
+function leastP({ beforeCount, afterCount }: Pick<WelchResult, 'beforeCount' | 'afterCount'>) {
   let ways = 1
   for (let i = 1; i <= beforeCount; i++) ways *= (afterCount + i) / i
   return 2 / ways
@@ -158,15 +156,13 @@ function mostDivergentFirst(a: VariableDivergence, b: VariableDivergence): numbe
     bySeparation(a, b) ||
     descending(a.score, b.score) ||
     (differ ? ascending(`${a.kind} ${a.name}`, `${b.kind} ${b.name}`) : 0) ||
-    place(a) - place(b) ||
+    PLACES.indexOf(a.presence.onlyIn) - PLACES.indexOf(b.presence.onlyIn) ||
     (a.presence.onlyIn === null ? largestFinite(b) - largestFinite(a) : 0) ||
     byPresence(a, b)
   )
 }
 
-function place({ presence: { onlyIn } }: VariableDivergence): number {
-  return onlyIn === 'after' ? 0 : onlyIn === 'before' ? 1 : 2
-}
+const PLACES = ['after', 'before', null]
 
 type Presence = Readonly<ReturnType<typeof presenceOf>>
 

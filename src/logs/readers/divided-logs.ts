@@ -20,11 +20,7 @@ export type Division = NonNullable<ReturnType<typeof readDivision>>
 const MIN_WINDOWS = 5
 const MAX_MISSED = 0.1
 
-export function readDivision(options: {
-  readonly window: string | null
-  readonly splitAt: string | null
-  readonly badIf: string | null
-}) {
+export function readDivision(options: Record<'window' | 'splitAt' | 'badIf', string | null>) {
   const { window, splitAt, badIf } = options
   if (window === null && splitAt === null && badIf === null) return null
   const windowUs = window === null ? null : readDuration(window.replace(/(\d)\s*m$/, '$1min'))
@@ -104,8 +100,7 @@ export class DividedLogs {
     this.#tests = division.badIf.map(testOf)
   }
 
-  instanceOf(id: string, given: LogClass, message: Message): number {
-    const { timeUs, fields } = message
+  instanceOf(id: string, given: LogClass, { timeUs, fields }: Message): number {
     const { windowUs, splitAt } = this.#division
     if (splitAt !== null && Number.isNaN(this.#splitUs)) {
       this.#splitUs = readMoment(splitAt, { epochUs: timeUs }) ?? Number.NaN
@@ -127,9 +122,10 @@ export class DividedLogs {
     const instance =
       windowUs === null ? this.#builder.instanceCode(logClass, id) : inWindow(windowUs)
     for (const test of this.#tests) {
-      const own = fields.filter((field) => isAsked(test.asked, field))
+      const { asked } = test
+      const own = fields.filter(([key]) => key === asked.attribute || isLevelOf(asked, key))
       test.isKnown ||= own.length > 0
-      if (own.some((field) => holds(test.asked, field))) test.held.add(instance)
+      if (own.some((field) => holds(asked, field))) test.held.add(instance)
     }
     return instance
   }
@@ -193,10 +189,6 @@ export class DividedLogs {
 
 function isLevelOf({ attribute }: Condition, key: string): boolean {
   return key === 'level' && roleOf(attribute).role === 'level'
-}
-
-function isAsked(asked: Condition, [key]: LogField): boolean {
-  return key === asked.attribute || isLevelOf(asked, key)
 }
 
 function holds(asked: Condition, [key, value]: LogField): boolean {

@@ -158,6 +158,7 @@ export const lineLayouts = memoized((dateFormat: string): readonly LineLayout[] 
   return LAYOUTS.map(([name, pattern]) => {
     const groups: string[] = []
     const expression = new RegExp(`^(?:${compiled(pattern, time, groups)})$`)
+    const lines = pattern.replace(/\(\?:((?:[^()]|\([^()]*\))*\\n)\)\?/g, '$1').split('\\n')
     return {
       groups,
       read:
@@ -166,7 +167,7 @@ export const lineLayouts = memoized((dateFormat: string): readonly LineLayout[] 
         ((text) => expression.exec(text)?.slice(1) ?? null),
       isEnvelope: groups.includes('line'),
       isLast: name === 'text' || pattern.startsWith('{head}'),
-      heads: headsOf(pattern, time),
+      heads: lines.slice(0, -1).map((line) => new RegExp(`^(?:${compiled(line, time, [])})$`)),
     }
   })
 })
@@ -223,11 +224,6 @@ function readerAroundTime(pattern: string, endOfTime: TimeFinder): LineLayout['r
 function timeSource(dateFormat: string): string {
   const dates = dateFormat === 'auto' ? KNOWN_TIMES : `(?:${datePattern(dateFormat).source})`
   return `(?:${dates}|${EPOCH}|${UPTIME})`
-}
-
-function headsOf(pattern: string, time: string): RegExp[] {
-  const lines = pattern.replace(/\(\?:((?:[^()]|\([^()]*\))*\\n)\)\?/g, '$1').split('\\n')
-  return lines.slice(0, -1).map((line) => new RegExp(`^(?:${compiled(line, time, [])})$`))
 }
 
 function compiled(pattern: string, time: string, groups: string[]): string {

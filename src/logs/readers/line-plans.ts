@@ -12,10 +12,8 @@ export interface Said {
 
 export type LinePlan = NonNullable<ReturnType<typeof planOf>>
 
-type Outputs = ReturnType<typeof outputsOf>
-
 /** Reads a line; `undefined` if it begins no message, or one that no plan can tell. */
-type Reader = (text: string) => Outputs | undefined
+type Reader = (text: string) => ReturnType<typeof outputsOf> | undefined
 
 const MAX_FORMS = 1 << 16
 /** Fewest lines for a plan, which costs as much as reading that many lines by themselves, or more. */
@@ -183,7 +181,9 @@ function planOf(text: string, read: Reader, id: number) {
       const differing = [...values.keys()].filter((i) => changed.values[i] !== values[i])
       return differing.length < 2 ? (differing[0] ?? FREE) : NOTHING
     }
-    const part = isNotation(text, run) ? NOTHING : partAfter(SHIFTS[0])
+    // Digits may stand for how a number is written, as in `0x1f` and `::1`.
+    const isNotation = text[run[1]] === 'x' || text.slice(run[0] - 2, run[0]) === '::'
+    const part = isNotation ? NOTHING : partAfter(SHIFTS[0])
     if (part !== NOTHING && partAfter(SHIFTS[1]) === part) runsOf[part]?.push(run)
     else for (let at = run[0]; at < run[1]; at++) literals.push(at)
   }
@@ -249,11 +249,6 @@ const FOLDED = /(?<![0-9a-z])(?=[0-9a-f]*[a-f])(?=[a-f]*\d)[0-9a-f]{8,}(?![0-9a-
 function hasOddNumber({ bytes, start }: LineBytes, { numbers }: LinePlan): boolean {
   for (let i = 0; i < numbers.length; i++) if (bytes[start + numbers[i]!] === DIGIT) return true
   return false
-}
-
-/** Digits that stand for how a number is written, as in `0x1f` and `::1`. */
-function isNotation(text: string, [start, end]: Span): boolean {
-  return text[end] === 'x' || text.slice(start - 2, start) === '::'
 }
 
 export const plansFor = remembered((_: ReadSettings) => memoized((_: string) => new LinePlans()))

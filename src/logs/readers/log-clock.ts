@@ -7,8 +7,7 @@ export type TimeUnit = (typeof TIME_UNITS)[number]
 
 const NUMBER = /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i
 const UPTIME = /^\d{1,8}\.\d{3}(?:\d{3})?$/
-const MS_PER_DAY = 86_400_000
-const US_PER_DAY = MS_PER_DAY * 1000
+const US_PER_DAY = 86_400_000_000
 /** For dates without a year: a leap year, so that February 29 is a day. */
 const YEAR = 2000
 
@@ -95,7 +94,9 @@ export class LogClock {
     if (month === undefined || day === undefined) {
       return this.#days.roundsTo(ofDay) * US_PER_DAY + ofDay
     }
-    const midnight = dayMs(year ?? YEAR + this.#months.roundsTo(month), month, day)
+    const midnight = Date.UTC(year ?? YEAR + this.#months.roundsTo(month), month - 1, day)
+    const date = new Date(midnight)
+    if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return Number.NaN
     const offset = zone === undefined ? this.#offset : zoneOffset(zone)
     return (midnight - offset) * 1000 + ofDay
   }
@@ -131,12 +132,6 @@ const FRACTION_US = [1e6, 1e5, 1e4, 1e3, 100, 10, 1, 0.1, 0.01, 0.001]
 const ISO_TIME = /^([\d-]{10}.[\d:]{8}[.,])\d+(.*)$/
 
 const LEAST_EPOCH = 1e8
-
-function dayMs(year: number, month: number, day: number): number {
-  const ms = Date.UTC(year, month - 1, day)
-  const date = new Date(ms)
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? ms : Number.NaN
-}
 
 const MS_PER_HOUR = 3_600_000
 const OFFSET = /^([+-])(\d\d):?(\d\d)?$/

@@ -86,8 +86,6 @@ export function isLost(reason: string): boolean {
   return reason !== SKIPPED.continuation && reason !== SKIPPED.half
 }
 
-type KindOfMessage = Pick<LogRecord, 'name' | 'isText' | 'component' | 'value'>
-
 interface WriterOptions {
   readonly builder: LogBuilder
   readonly fields: FieldVariables
@@ -208,7 +206,7 @@ export class LogWriter implements LogSink {
   }
 
   /** Returns the variables that messages of a kind belong to; undefined for text that no template has. */
-  #kindOf({ name, isText, component, value }: KindOfMessage) {
+  #kindOf({ name, isText, component, value }: LogRecord) {
     const { builder, matcher } = this.#options
     const { match, values = [] } = (isText && matcher?.match(component, name)) || {}
     if (isText && matcher !== undefined && match === undefined) return undefined

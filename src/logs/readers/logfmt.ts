@@ -47,9 +47,10 @@ function unescaped(text: string): string {
  * not have them, are texts: no numbers, and the line's other fields can be read. Fluent Bit writes `{"key"=>value}`.
  */
 export function parsedObject(text: string): Record<string, unknown> | undefined {
+  const quoted = (found: string) => (found.startsWith('"') ? found : `"${found}"`)
   const value =
     parsedJson(text) ??
-    (NOT_FINITE.test(text) ? parsedJson(quotedNumbers(text)) : undefined) ??
+    (NOT_FINITE.test(text) ? parsedJson(text.replace(TEXT_OR_NUMBER, quoted)) : undefined) ??
     (text.startsWith('{"') && text.includes('"=>')
       ? parsedJson(text.replaceAll('"=>', '":'))
       : undefined)
@@ -60,7 +61,3 @@ export function parsedObject(text: string): Record<string, unknown> | undefined 
 const NOT_FINITE = /[:[,]\s*(?:NaN|-?Infinity)\s*[,}\]]/
 /** A text, which stays as it is, or a number that is not finite. */
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g
-
-function quotedNumbers(text: string): string {
-  return text.replace(TEXT_OR_NUMBER, (found) => (found.startsWith('"') ? found : `"${found}"`))
-}

@@ -1,4 +1,5 @@
 import { greatest } from 'd3-array'
+import { joined } from '../../core/entries.ts'
 import { TraceFormatError } from '../../core/errors.ts'
 import { beginning } from '../../core/words.ts'
 import { QualityLog } from '../../traces/quality.ts'
@@ -9,10 +10,10 @@ import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
 import { closeChunks, type OpenableSource, openSource } from '../../traces/trace-source.ts'
 import { type Role, roleOf } from './field-roles.ts'
 import { endOfLine, LineBytes } from './line-bytes.ts'
-import { BEGINS_WITH_PAIR, LineReader } from './line-reader.ts'
+import { BEGINS_WITH_PAIR, type LineOptions, LineReader } from './line-reader.ts'
 import { LogClock } from './log-clock.ts'
 import { LOG_FORMATS, type LogFormat, type ReadSettings } from './log-read-options.ts'
-import { type LogFile, type LogSink, onlyMessages, SKIPPED } from './log-sink.ts'
+import { type LogFile, onlyMessages, SKIPPED } from './log-sink.ts'
 import { logfmtPairs, parsedObject } from './logfmt.ts'
 
 /**
@@ -21,13 +22,8 @@ import { logfmtPairs, parsedObject } from './logfmt.ts'
  */
 export async function readLogFile(
   source: OpenableSource,
-  options: {
-    readonly settings: ReadSettings
-    readonly sink: LogSink
-    readonly isRequired: boolean
-  },
+  { settings, sink, isRequired }: Pick<LineOptions, 'settings' | 'sink'> & { isRequired: boolean },
 ): Promise<void> {
-  const { settings, sink, isRequired } = options
   const { head: bytes, chunks } = await source.open(() => {})
   const head = new TextDecoder().decode(bytes)
   const format = settings.format === 'auto' ? recognizeLogFormat(head, settings) : settings.format
@@ -148,7 +144,7 @@ export async function readLines(
     line++
   }
   const takeRest = (end: Uint8Array) => {
-    const whole = rest.length === 0 ? end : joined([...rest, end], restLength + end.length)
+    const whole = rest.length === 0 ? end : joined([...rest, end], Uint8Array)
     take(whole, 0, whole.length)
     rest = []
     restLength = 0
@@ -167,7 +163,7 @@ export async function readLines(
       restLength += chunk.length - from
     }
     if (restLength > MAX_LINE_LENGTH) {
-      sink.skip(SKIPPED.tooLong, line, decoder.decode(joined(rest, restLength).subarray(0, 200)))
+      sink.skip(SKIPPED.tooLong, line, decoder.decode(joined(rest, Uint8Array).subarray(0, 200)))
       rest = []
       restLength = 0
       isTooLong = true
@@ -175,16 +171,6 @@ export async function readLines(
   }
   if (restLength > 0 || isTooLong) takeRest(new Uint8Array(0))
   sink.countLines(line - 1)
-}
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length)
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
 }
 
 function delimiterOf(header: string): string {

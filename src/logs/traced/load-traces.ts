@@ -119,8 +119,9 @@ async function readTracedLogs(
 
 function statementOf(record: LogRecord): string {
   const { name, component = '', level = '', isText } = record
-  const [source, said] = component === '' ? sourceOf(name) : [component, name]
-  return statementKey(level, source, isText ? masked(said).text : name)
+  const [whole, source = ''] = (component === '' ? SOURCE.exec(name) : null) ?? ['']
+  const said = isText ? masked(name.slice(whole.length)).text : name
+  return statementKey(level, component || classOf(source), said)
 }
 
 function placesOf(
@@ -135,11 +136,6 @@ function placesOf(
 /** Fields whose value names the service, or begins with its name. */
 const NAMES_SERVICE =
   /(?:service|app|application|container|pod|deployment|job|program|process)(?:[._-]?name)?$/i
-
-function sourceOf(text: string): [source: string, rest: string] {
-  const [whole, source = ''] = SOURCE.exec(text) ?? ['']
-  return [classOf(source), text.slice(whole.length)]
-}
 
 const SOURCE = /^((?:[A-Za-z_$[/][\w$[\]/-]*\.)+[\w$.[\]/-]*#\d+|[A-Z]\w+#\d+)[:,]?\s+/
 

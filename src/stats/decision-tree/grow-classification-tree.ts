@@ -92,7 +92,10 @@ export function growClassificationTree(
   const { criterion = 'gain-ratio', minLeaf = 2, c45Strict = false, prune = true } = options
   const { alpha = 0.01 } = options
   requireOneOf('criterion', criterion, ['gain-ratio', 'gini'])
-  requireLabels(labels)
+  const wrong = labels.findIndex((label) => label > 1)
+  if (wrong >= 0) {
+    throw new OptionError(`labels[${wrong}]`, labels[wrong], '0 (precursor) or 1 (mutation)')
+  }
   const byGainRatio = criterion === 'gain-ratio'
   const pruned = (grown: ClassificationNode) => {
     const collapsed = byGainRatio ? collapseTree(grown) : grown
@@ -112,7 +115,9 @@ export function growClassificationTree(
           : byGini(admitted, labels, { minLeaf, alpha: prune ? alpha : undefined })
         return (node) => {
           const counts = classCounts(node, labels)
-          const splittable = isMixed(counts.weights, 2 * minLeaf)
+          const [first, second] = counts.weights
+          const isMixed = Math.min(first, second) > 1e-9
+          const splittable = isMixed && first + second >= 2 * minLeaf - 1e-9
           return {
             content: classContent(counts.weights, whole),
             choose: () => (splittable ? choose(node, counts) : undefined),
@@ -131,11 +136,7 @@ export function growClassificationTree(
 
 type Choose = (node: NodeRows, counts: ClassCounts) => SplitChoice | undefined
 
-function byC45(
-  columns: readonly CodedColumn[],
-  rows: number,
-  options: { minLeaf: number; strict: boolean },
-): Choose {
+function byC45(columns: readonly CodedColumn[], rows: number, options: GainRatioOptions): Choose {
   const scorer = new GainRatioScorer(columns, rows, options)
   return (node, counts) => chooseByGainRatio(scorer, columns, node, counts)
 }
@@ -161,10 +162,6 @@ function byGini(
   }
 }
 
-function isMixed([precursors, mutations]: readonly [number, number], least: number): boolean {
-  return Math.min(precursors, mutations) > 1e-9 && precursors + mutations >= least - 1e-9
-}
-
 function classContent(
   weights: readonly [number, number],
   whole: readonly [number, number],
@@ -174,12 +171,6 @@ function classContent(
   const equal = Math.abs(here) <= 1e-9 * (weights[0] + weights[1])
   const more = equal ? whole[0] - whole[1] : here
   return { weights, predicts: more === 0 ? null : more > 0 ? 1 : 0 }
-}
-
-function requireLabels(labels: Uint8Array): void {
-  const wrong = labels.findIndex((label) => label > 1)
-  if (wrong < 0) return
-  throw new OptionError(`labels[${wrong}]`, labels[wrong], '0 (precursor) or 1 (mutation)')
 }
 
 /** Distance below the average gain that is still accepted (C4.5). */
@@ -264,7 +255,7 @@ export class GainRatioScorer {
 
   score(column: CodedColumn, rows: Int32Array, counts: ClassCounts) {
     this.#fill(column, rows, counts)
-    const node = this.#nodeSums()
+    const node = nodeSums(this.#groups, this.#xLogX)
     return column.kind === 'numeric' ? this.#threshold(column, node) : this.#branches(column, node)
   }
 
@@ -277,27 +268,14 @@ export class GainRatioScorer {
     this.#groups.fill(column, rows, precursors, mutations)
   }
 
-  #nodeSums() {
-    const { size, first, second, missingFirst, missingSecond } = this.#groups
-    let precursors = 0
-    let mutations = 0
-    for (let group = 0; group < size; group++) {
-      precursors += first[group]!
-      mutations += second[group]!
-    }
-    const known = precursors + mutations
-    const missing = missingFirst + missingSecond
-    const lookedUp = this.#xLogX
-    const information = lookedUp(known) - (lookedUp(precursors) + lookedUp(mutations))
-    return { precursors, mutations, known, missing, total: known + missing, information }
-  }
-
   #threshold({ name, values }: CodedColumn, node: NodeSums) {
     const { precursors, mutations, known, missing, total, information } = node
     const { size, keys, first, second } = this.#groups
     const { minLeaf, strict } = this.#options
     const xLogX = this.#xLogX
-    const gap = leastGap(values, strict)
+    // Below this gap values are equal: fixed for C4.5, otherwise smaller if all values are small.
+    const span = values.length === 0 ? 0 : values[values.length - 1]! - values[0]!
+    const gap = strict ? MIN_GAP : MIN_GAP * Math.min(1, span)
     const minSide = (strict ? Math.max(minLeaf, Math.min(25, 0.05 * known)) : minLeaf) - ROUNDING
     // Gains that differ by rounding alone are one; the lowest threshold is taken.
     const noise = ROUNDING * Math.max(1, information)
@@ -359,13 +337,20 @@ export class GainRatioScorer {
   }
 }
 
-interface NodeSums {
-  readonly precursors: number
-  readonly mutations: number
-  readonly known: number
-  readonly missing: number
-  readonly total: number
-  readonly information: number
+type NodeSums = ReturnType<typeof nodeSums>
+
+function nodeSums(groups: ValueGroups, lookedUp: (x: number) => number) {
+  const { size, first, second, missingFirst, missingSecond } = groups
+  let precursors = 0
+  let mutations = 0
+  for (let group = 0; group < size; group++) {
+    precursors += first[group]!
+    mutations += second[group]!
+  }
+  const known = precursors + mutations
+  const missing = missingFirst + missingSecond
+  const information = lookedUp(known) - (lookedUp(precursors) + lookedUp(mutations))
+  return { precursors, mutations, known, missing, total: known + missing, information }
 }
 
 const NO_CUT = { admissible: false, rawGain: 0, penalty: 0, splitInfo: 0, cuts: 0, lastCode: -1 }
@@ -378,12 +363,6 @@ function scoreOf(column: string, score: ColumnScore) {
     gain,
     gainRatio: score.admissible ? gain / score.splitInfo : Number.NaN,
   }
-}
-
-/** Returns the gap below which values are equal: fixed for C4.5, otherwise smaller if all values are small. */
-function leastGap(values: Float64Array, strict: boolean): number {
-  const span = values.length === 0 ? 0 : values[values.length - 1]! - values[0]!
-  return strict ? MIN_GAP : MIN_GAP * Math.min(1, span)
 }
 
 export type ClassCounts = ReturnType<typeof classCounts>
@@ -423,7 +402,7 @@ const COLLAPSE = 1e-3
 
 /** Makes leaves of subtrees with no fewer errors. Source: C4.5 release 8, `build.c`. */
 function collapseTree(node: ClassificationNode): ClassificationNode {
-  if (node.kind === 'leaf' || errorsOfLeaf(node) <= errorsOfTree(node) + COLLAPSE)
+  if (node.kind === 'leaf' || errorsOfLeaf(node) <= overLeaves(node, errorsOfLeaf) + COLLAPSE)
     return asLeaf(node)
   return { ...node, children: node.children.map(collapseTree) }
 }
@@ -435,7 +414,7 @@ function collapseTree(node: ClassificationNode): ClassificationNode {
 function pruneTree(node: ClassificationNode): ClassificationNode {
   if (node.kind === 'leaf') return node
   const pruned = { ...node, children: node.children.map(pruneTree) }
-  return expectedOfLeaf(node) <= expectedErrors(pruned) + PAYS ? asLeaf(node) : pruned
+  return expectedOfLeaf(node) <= overLeaves(pruned, expectedOfLeaf) + PAYS ? asLeaf(node) : pruned
 }
 
 function asLeaf({ weights, predicts }: ClassificationNode): ClassificationNode {
@@ -446,20 +425,18 @@ function errorsOfLeaf({ weights: [precursors, mutations] }: ClassificationNode):
   return Math.min(precursors, mutations)
 }
 
-function errorsOfTree(node: ClassificationNode): number {
-  if (node.kind === 'leaf') return errorsOfLeaf(node)
-  return node.children.reduce((sum, child) => sum + errorsOfTree(child), 0)
+function overLeaves(
+  node: ClassificationNode,
+  errorsOf: (leaf: ClassificationNode) => number,
+): number {
+  if (node.kind === 'leaf') return errorsOf(node)
+  return node.children.reduce((sum, child) => sum + overLeaves(child, errorsOf), 0)
 }
 
 function expectedOfLeaf(node: ClassificationNode): number {
   const errors = errorsOfLeaf(node)
   const [precursors, mutations] = node.weights
   return errors + addedErrors(precursors + mutations, errors)
-}
-
-function expectedErrors(node: ClassificationNode): number {
-  if (node.kind === 'leaf') return expectedOfLeaf(node)
-  return node.children.reduce((sum, child) => sum + expectedErrors(child), 0)
 }
 
 /** Chance of as few errors as were seen if the true rate were at the limit. */

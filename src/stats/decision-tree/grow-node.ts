@@ -31,9 +31,7 @@ interface Criterion<Content> {
   readonly scaled: (content: Content, scale: number) => Partial<Content>
 }
 
-type LookAt<Content> = (node: NodeRows) => Look<Content>
-
-interface Look<Content> {
+type LookAt<Content> = (node: NodeRows) => {
   readonly content: Content
   /** Called only where the depth allows a split. */
   readonly choose: () => SplitChoice | undefined
@@ -46,7 +44,7 @@ interface Look<Content> {
  */
 export function growTree<Content extends object>(
   given: readonly TreeColumn[],
-  { minLeaf, alpha = 0.01, maxDepth = 30, weights }: TreeOptions & MinLeaf,
+  { minLeaf, alpha = 0.01, maxDepth = 30, weights }: TreeOptions & Pick<BinaryOptions, 'minLeaf'>,
   criterion: Criterion<Content>,
 ) {
   const { target, leastWeight, scaled } = criterion
@@ -70,11 +68,6 @@ export function growTree<Content extends object>(
   }
 }
 
-interface MinLeaf {
-  readonly minLeaf: number
-}
-
-/** Grows a tree from the top. */
 function growNode<Content extends object>(
   growth: Pick<Criterion<Content>, 'leastWeight'> & {
     readonly lookAt: LookAt<Content>
@@ -100,7 +93,6 @@ export interface NodeRows {
   readonly weights: Float64Array | undefined
 }
 
-/** Returns the same tree with other contents of its nodes. */
 function withContents<Content extends object>(
   node: TreeNode<Content>,
   change: (content: Content) => Partial<Content>,
@@ -196,17 +188,9 @@ export function divideByThreshold(
 
 export function divideByBranches(column: CodedColumn, branches: readonly number[]): CodeDivision {
   const test: SplitTest = { kind: 'branches', codes: branches }
-  return { test, width: branches.length, ...byTable(column, branches.map(single)) }
+  const children = branches.map((code) => [code])
+  return { test, width: branches.length, ...byTable(column, children) }
 }
-
-function divideBySets(
-  column: CodedColumn,
-  sets: readonly [readonly number[], readonly number[]],
-): CodeDivision {
-  return { test: { kind: 'set', codes: sets }, width: 2, ...byTable(column, sets) }
-}
-
-const single = (code: number) => [code]
 
 function byTable({ codes, size }: CodedColumn, children: readonly (readonly number[])[]) {
   const table = new Int32Array(size).fill(-1)
@@ -353,12 +337,6 @@ interface BinaryOptions {
   readonly gainScale: number
 }
 
-interface Candidate {
-  readonly column: CodedColumn
-  readonly cut: BinaryCut
-  readonly bits: number
-}
-
 /**
  * Returns the column whose best cut in two separates best, less the cost of choosing among its cuts; of several the
  * first. With `alpha`, returns the best one that chance does not explain.
@@ -376,22 +354,22 @@ export function chooseBinary(
   { minLeaf, alpha, gainScale }: BinaryOptions,
 ): SplitChoice | undefined {
   const perSquare = (target.weight - 1) / (2 * Math.LN2 * target.squares)
-  const candidates: Candidate[] = []
-  for (const column of columns) {
+  const candidates = columns.flatMap((column) => {
     groups.fill(column, rows, target.weights, target.weighted)
     const cut = bestBinaryCut(column, groups, minLeaf)
-    if (cut === undefined || !(cut.between > 1e-12 * target.squares)) continue
-    candidates.push({ column, cut, bits: cut.between * perSquare - cut.log2Cuts })
-  }
+    if (cut === undefined || !(cut.between > 1e-12 * target.squares)) return []
+    return [{ column, cut, bits: cut.between * perSquare - cut.log2Cuts }]
+  })
   // Stable: of equally good ones the first stays first.
   const ranked = candidates.toSorted((a, b) =>
     Math.abs(a.bits - b.bits) < SAME ? 0 : b.bits - a.bits,
   )
   for (const { column, cut, bits } of ranked) {
-    const division =
-      cut.sets === undefined
+    const { sets } = cut
+    const division: CodeDivision =
+      sets === undefined
         ? divideByThreshold(column, cut.lastCode, cut.nextCode)
-        : divideBySets(column, cut.sets)
+        : { test: { kind: 'set', codes: sets }, width: 2, ...byTable(column, sets) }
     const gap = standardizedGap(column, division.childOf, rows, weights, target.scores)
     const p = Math.min(1, selectedCutP(gap, cut, target.labels) * candidates.length)
     if (alpha !== undefined && !(p <= alpha)) continue
@@ -414,25 +392,17 @@ const SAME_CUT = 1e-12
 /** Largest rounding error in a sum of fractional weights. */
 const ROUNDING = 1e-9
 
-interface BinaryCut {
-  /** Sum of squares between the two sides: by how much the sum of squared errors falls. */
-  readonly between: number
-  /** Ways to cut: thresholds, or for a categorical column divisions of its levels in two sets. */
-  readonly log2Cuts: number
-  /** Codes of a threshold's first side end here, those of the second begin with `nextCode`. */
-  readonly lastCode: number
-  readonly nextCode: number
-  /** Codes of both sides of a categorical column; the lowest code is in the first. */
-  readonly sets: readonly [readonly number[], readonly number[]] | undefined
-  /** Shares of the known rows on the left of the first and the last cut that may be made. */
-  readonly range: readonly [number, number]
-  readonly present: number
-}
+type BinaryCut = NonNullable<ReturnType<typeof bestBinaryCut>>
 
 /**
  * Returns the cut in two that leaves the least squared error, the rows of a node added up in `groups` as weights and
  * weighted targets; undefined if no cut leaves `minLeaf` on both sides. For targets 0 and 1 the squared error is half
  * the Gini impurity.
+ *
+ * `between` is the sum of squares between the two sides: by how much the sum of squared errors falls. `log2Cuts` counts
+ * the ways to cut: thresholds, or divisions of levels in two sets. Codes of a threshold's first side end with
+ * `lastCode`, those of the second begin with `nextCode`; of `sets`, the first has the lowest code. `range` has the
+ * shares of the known rows on the left of the first and the last cut that may be made.
  *
  * Levels of a categorical column are put in the order of their means: the best of all divisions in
  * two sets is one that cuts this order. Levels of the same mean stay together.
@@ -551,7 +521,7 @@ function setsOf({ keys }: ValueGroups, order: Int32Array, at: number) {
  */
 function selectedCutP(
   gap: Gap,
-  { log2Cuts, present, range, sets }: Pick<BinaryCut, 'log2Cuts' | 'present' | 'range' | 'sets'>,
+  { log2Cuts, present, range, sets }: BinaryCut,
   labels: boolean,
 ): number {
   const { statistic } = gap
@@ -592,12 +562,7 @@ function maximumP(largest: number, [low, high]: readonly [number, number]): numb
   return density * ((largest - 1 / largest) * width + 4 / largest)
 }
 
-interface Gap {
-  /** Square of the standardized difference of means. */
-  readonly statistic: number
-  readonly sizes: readonly [number, number]
-  readonly sums: readonly [number, number]
-}
+type Gap = ReturnType<typeof standardizedGap>
 
 /** Returns the squared difference of mean scores over its variance if values were dealt at random. */
 function standardizedGap(
@@ -606,7 +571,7 @@ function standardizedGap(
   rows: Int32Array,
   weights: Float64Array | undefined,
   scores: ArrayLike<number>,
-): Gap {
+) {
   const sizes: [number, number] = [0, 0]
   const sums: [number, number] = [0, 0]
   let squares = 0

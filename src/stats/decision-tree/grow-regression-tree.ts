@@ -79,14 +79,15 @@ export function growRegressionTree(
       lookAt(admitted) {
         const groups = new ValueGroups(admitted, target.length)
         const binary = { minLeaf, alpha: prune ? alpha : undefined, gainScale: 1 }
-        return (node) => ({
-          content: targetContent(node, target),
-          choose: () => {
+        return (node) => {
+          const { weight, mean, squares } = spread(node, target)
+          const choose = () => {
             const wanted = nodeTarget(node, target, ranks)
             if (wanted.weight < 2 * minLeaf - 1e-9 || !(wanted.squares > 0)) return undefined
             return chooseBinary(admitted, node, wanted, groups, binary)
-          },
-        })
+          }
+          return { content: { weight, mean, sd: Math.sqrt(squares / weight) }, choose }
+        }
       },
       prune: (root) => root,
       weightOf: ({ weight }) => weight,
@@ -111,11 +112,6 @@ function spread({ rows, weights }: NodeRows, target: ArrayLike<number>) {
     squares += (weights === undefined ? 1 : weights[i]!) * distance * distance
   }
   return { weight, mean, squares }
-}
-
-function targetContent(node: NodeRows, target: ArrayLike<number>): TargetContent {
-  const { weight, mean, squares } = spread(node, target)
-  return { weight, mean, sd: Math.sqrt(squares / weight) }
 }
 
 function nodeTarget(

@@ -3,17 +3,12 @@ import { getOrInsert } from '../../../core/entries.ts'
 import { OptionError, requireArgument } from '../../../core/errors.ts'
 import { own, rowTable, Stage, type StageTable } from '../../../core/stage.ts'
 
-interface LogPattern {
-  /** Writer of the message: a class, a service, `threw` and an exception; `''` if unknown. */
-  readonly component: string
-  readonly text: string
-}
-
 interface LogTemplate {
   readonly id: number
   /** The name of its event, and the beginning of those of its state variables. */
   readonly name: string
-  readonly patterns: readonly LogPattern[]
+  /** `component` is the writer of the message: a class, a service, `threw` and an exception; `''` if unknown. */
+  readonly patterns: readonly Readonly<Record<'component' | 'text', string>>[]
   readonly count: number
   readonly example: string
 }
@@ -247,7 +242,7 @@ export class DrainTree {
   readonly #branches = new Map<string, Set<string>>()
 
   add(component: string, tokens: readonly string[], example: string): MessageGroup | undefined {
-    const level = levelIn(tokens)
+    const level = tokens.slice(0, LEVEL_TOKENS).findIndex((token) => LEVEL.test(token))
     const leaf = this.#leafOf(component, tokens, level)
     const least = MIN_SIMILARITY * (tokens.length - Number(level >= 0))
     const group = mostSimilar(leaf, tokens, { least, level })
@@ -305,7 +300,3 @@ const LEVEL =
   /^(?:[[(<](?:trace|debug|info|notice|warn|warning|error|severe|critical|fatal|TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)[\])>]|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)):?$/
 /** Number of first tokens searched for a level: it may stand behind a host or a thread. */
 const LEVEL_TOKENS = 3
-
-function levelIn(tokens: readonly string[]): number {
-  return tokens.slice(0, LEVEL_TOKENS).findIndex((token) => LEVEL.test(token))
-}
