@@ -79,24 +79,72 @@ export class Keys {
 /** Most bytes of repeating values kept with their meanings; beyond it, all are forgotten. */
 const MAX_REMEMBERED_BYTES = 1 << 23
 
-/** Meaning of bytes `start` to `end`; `undefined` if they are not JSON. */
-type Meaning<T> = (view: DataView, start: number, end: number) => T | undefined
+/** Meanings of values that repeat in many spans, by their bytes: of equal values only the first is parsed. */
+class Remembered<T> {
+  readonly #meaning: (value: unknown) => T
+  #interner = new ByteInterner()
+  #meanings: (T | undefined)[] = []
+  #expected = 0
+  /** Latest value by the bytes at two places in it, -1 for none. */
+  readonly #guesses = new Int32Array(1024).fill(-1)
+  #place = 0
+  #otherPlace = 0
+  /** Whether a line ends within any of them. */
+  hasLines = false
 
-/** Remembers what values that repeat in many spans mean: of equal bytes only the first are parsed. */
-function rememberedBytes<T>(meaning: (value: unknown) => T): Meaning<T> {
-  let interner = new ByteInterner()
-  let meanings: (T | undefined)[] = []
-  return (view, start, end) => {
-    if (interner.bytesUsed > MAX_REMEMBERED_BYTES) {
-      interner = new ByteInterner()
-      meanings = []
+  constructor(meaning: (value: unknown) => T) {
+    this.#meaning = meaning
+  }
+
+  /** Returns the end of the value at `start` if it is the one that is expected, else -1. */
+  expectedEnd(view: DataView, start: number): number {
+    this.#expected = this.#guesses[this.#cell(view, start)]!
+    return this.#expected < 0 ? -1 : this.#interner.endOf(this.#expected, view, start)
+  }
+
+  /** Returns the meaning of the expected value. */
+  expected(): T | undefined {
+    return this.#meanings[this.#expected]
+  }
+
+  #cell(view: DataView, start: number): number {
+    const at = start + this.#place
+    const other = start + this.#otherPlace
+    if (Math.max(at, other) + 2 > view.byteLength) return 0
+    return Math.imul(view.getUint16(at) + (view.getUint16(other) << 16), 0x9e3779b1) >>> 22
+  }
+
+  /** Guesses this value from now on, by bytes in which it and the last wrong guess differ. */
+  #guess(number: number, view: DataView, start: number): void {
+    const wrong = this.#guesses[this.#cell(view, start)]!
+    if (wrong >= 0 && wrong !== number) {
+      const bytes = this.#interner.bytes(number)
+      const known = this.#interner.bytes(wrong)
+      let apart = 0
+      while (apart < bytes.length - 1 && known[apart] === bytes[apart]) apart++
+      if (apart !== this.#place && apart !== this.#otherPlace) {
+        this.#otherPlace = this.#place
+        this.#place = apart
+      }
     }
-    const number = interner.intern(view, start, end)
-    if (number === meanings.length) {
+    this.#guesses[this.#cell(view, start)] = number
+  }
+
+  /** Returns the meaning of bytes `start` to `end`; `undefined` if they are not JSON. */
+  at(view: DataView, start: number, end: number): T | undefined {
+    if (this.#interner.bytesUsed > MAX_REMEMBERED_BYTES) {
+      this.#interner = new ByteInterner()
+      this.#meanings = []
+      this.#guesses.fill(-1)
+    }
+    const number = this.#interner.intern(view, start, end)
+    if (number === this.#meanings.length) {
+      this.hasLines ||= this.#interner.bytes(number).includes(NEWLINE)
       const value = parsedNanos(view, start, end)
-      meanings.push(value === undefined ? undefined : meaning(value))
+      this.#meanings.push(value === undefined ? undefined : this.#meaning(value))
     }
-    return meanings[number]
+    this.#guess(number, view, start)
+    return this.#meanings[number]
   }
 }
 
@@ -190,9 +238,22 @@ class JsonCursor {
   }
 
   /** Skips the value here and returns its meaning; `undefined` if it is not JSON. */
-  value<T>(meaning: Meaning<T>): T | undefined {
+  value<T>(remembered: Remembered<T>): T | undefined {
     const start = this.at
-    return this.skip() ? meaning(this.view, start, this.at) : undefined
+    // If lines matter, their ends have to be seen.
+    const isOff = this.inLine && remembered.hasLines
+    const expectedEnd = isOff ? -1 : remembered.expectedEnd(this.view, start)
+    if (expectedEnd > 0 && !isWordByte(this.bytes[expectedEnd] ?? COMMA)) {
+      this.at = expectedEnd
+      return remembered.expected()
+    }
+    return this.skip() ? remembered.at(this.view, start, this.at) : undefined
+  }
+
+  /** Skips the value here and parses it, times as text; `undefined` if it is not JSON. */
+  parsed(): unknown {
+    const start = this.at
+    return this.skip() ? parsedNanos(this.view, start, this.at) : undefined
   }
 
   /** Goes behind the value here by its brackets and quotes; whether it ends. */
@@ -242,7 +303,7 @@ const SAFE_DIGITS = /^\d{1,15}$/
 
 /** Reads the attributes of spans; names are remembered. */
 class UsualAttributes {
-  readonly #names = rememberedBytes((value) => new KnownText(textOf(value)))
+  readonly #names = new Remembered((value) => new KnownText(textOf(value)))
 
   /** Reads the attribute that the cursor is at; whether it is JSON. */
   read(cursor: JsonCursor, into: KnownAttribute[]): boolean {
@@ -253,7 +314,7 @@ class UsualAttributes {
       return true
     }
     cursor.at = start
-    const value = cursor.value(parsedNanos)
+    const value = cursor.parsed()
     const [entry] = otlpAttributes([value])
     if (entry !== undefined) into.push(knownAttribute(entry))
     return value !== undefined
@@ -349,8 +410,9 @@ const SAID: { readonly [key: number]: (value: unknown) => Partial<Run> } = {
 class SpanRuns {
   readonly #texts = new ByteInterner()
   readonly #attributes = new UsualAttributes()
-  readonly #said = Array.from({ length: KEY_COUNT }, (_, key) =>
-    rememberedBytes(SAID[key] ?? ((): Partial<Run> => ({}))),
+  readonly #said = Array.from(
+    { length: KEY_COUNT },
+    (_, key) => new Remembered(SAID[key] ?? ((): Partial<Run> => ({}))),
   )
 
   /** Goes on to the next value that varies; `undefined` where something is unusual. */
@@ -471,9 +533,9 @@ export class UsualSpan {
 export class UsualSpans extends JsonCursor {
   readonly #take: (span: UsualSpan) => void
   readonly #resources
-  readonly #names = rememberedBytes((value) => new SpanName(textOf(value)))
+  readonly #names = new Remembered((value) => new SpanName(textOf(value)))
   /** Irrelevant values, which have to be JSON, however. */
-  readonly #others = rememberedBytes(() => true)
+  readonly #others = new Remembered(() => true)
   readonly #runs = new SpanRuns()
   /** Has the runs that come before names. */
   readonly #unnamed = new SpanName('')
@@ -494,7 +556,7 @@ export class UsualSpans extends JsonCursor {
   constructor(take: (span: UsualSpan) => void, keep: boolean | undefined) {
     super()
     this.#take = take
-    this.#resources = rememberedBytes((value): KnownResource => {
+    this.#resources = new Remembered((value): KnownResource => {
       const described = isJsonObject(value) ? value['attributes'] : undefined
       const reporter = reporterOf(otlpAttributes(described), { keep })
       return {
@@ -546,7 +608,7 @@ export class UsualSpans extends JsonCursor {
     this.#found.push(span)
     if (!this.#isUsual(span)) {
       this.at = start
-      const unusual = this.value(parsedNanos)
+      const unusual = this.parsed()
       if (!isJsonObject(unusual)) return false
       span.unusual = unusual
     }
@@ -619,7 +681,7 @@ export class UsualSpans extends JsonCursor {
     const start = this.at
     if (this.list(NONE)) return []
     this.at = start
-    const events = this.value(parsedNanos)
+    const events = this.parsed()
     return events === undefined ? undefined : otlpEvents(events)
   }
 
