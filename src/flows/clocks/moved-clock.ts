@@ -42,7 +42,7 @@ type Two = readonly [Float64Array, Float64Array]
 /** Times from the start of a caller to that of its callee, and from the end of the callee to that of the caller. */
 type Ways = Readonly<Record<'there' | 'back', Two>>
 
-/** Calls from one end to another, by the operations on either side, of which there are enough. */
+/** Calls from one end to another. Each pair of operations that has enough of them has its ways. */
 interface Pair {
   readonly caller: number
   readonly callee: number
@@ -248,14 +248,14 @@ function isAlike(pair: Pair, byUs: number): boolean {
   return fitOf(pair, byUs) * 2 * pair.ways.length >= ALIKE_LEVEL
 }
 
-/** Returns the least p that ways are alike once those after are moved back; any below `enough` is as good. */
+/** Returns the least p of all ways being alike once those after are moved back, or the first that is below `enough`. */
 function fitOf({ ways }: Pair, byUs: number, enough = 0): number {
-  let least = 1
+  let lowest = 1
   for (const { there, back } of ways) {
-    least = Math.min(least, alikeP(there, byUs), alikeP(back, -byUs))
-    if (least < enough) break
+    lowest = Math.min(lowest, alikeP(there, byUs), alikeP(back, -byUs))
+    if (lowest < enough) break
   }
-  return least
+  return lowest
 }
 
 /** Shares at which times are compared: one of them lies where few times are far apart. */

@@ -48,7 +48,7 @@ const SPAN_TABLES = [
     time: 'Timestamp',
     /** Text of an attribute of a span, whose name is SQL as well; empty where it has none. */
     attribute: (name: string) => `SpanAttributes[${name}]`,
-    /** What else to read. */
+    /** Other columns to read. */
     parts: {
       spanId: 'SpanId',
       parentId: 'ParentSpanId',

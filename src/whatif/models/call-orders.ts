@@ -490,7 +490,7 @@ interface WeighedOrders {
 /** Numbers of places in `WeighedOrders.members`. */
 type Group = readonly number[]
 
-/** Two nodes, of which `a` is over before `b` begins in `held` calls. */
+/** Two nodes: in `held` calls, `a` is over before `b` begins. */
 interface HeldPair {
   readonly a: number
   readonly b: number

@@ -226,7 +226,7 @@ function diffLength(link: SceneLink): number {
   return Math.max(...SIDES.filter((side) => isOn(link, side)).map((side) => sideLength(link, side)))
 }
 
-/** What is seen of steps and links, each in their order; by default all of them in full. */
+/** One picture of the flows: a value a step or link. Without `opacity`, all are drawn in full. */
 interface FlowFrame {
   readonly tops: readonly number[]
   readonly lengths: readonly number[]
